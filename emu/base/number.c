@@ -1,0 +1,82 @@
+#include "base/number.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C locale, made once; (locale_t)0 where memory ran out. */
+static locale_t c_locale(void)
+{
+    static locale_t made;
+    if (!made)
+        made = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    return made;
+}
+
+/* A locale may print a decimal comma; ours is always a point. */
+static void point(char *text)
+{
+    char *comma = strchr(text, ',');
+    if (comma)
+        *comma = '.';
+}
+
+const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX])
+{
+    if (isnan(value))
+        return strcpy(out, "nan");
+    if (isinf(value))
+        return strcpy(out, value > 0 ? "inf" : "-inf");
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, EMU_NUMBER_MAX, "%.*g", digits, value);
+        point(out);
+        double back;
+        if (emu_parse_f64(out, &back) && back == value)
+            break;
+    }
+    return out;
+}
+
+bool emu_parse_f64(const char *text, double *out)
+{
+    if (!*text || !strchr("+-.0123456789", *text) || strpbrk(text, "xXpPnN"))
+        return false;
+    char *end;
+    locale_t locale = c_locale();
+    double value = locale ? strtod_l(text, &end, locale) : strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+bool emu_parse_u64(const char *text, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        if (__builtin_mul_overflow(value, UINT64_C(10), &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool emu_parse_i64(const char *text, int64_t *out)
+{
+    bool negative = *text == '-';
+    uint64_t magnitude;
+    if (!emu_parse_u64(text + negative, &magnitude))
+        return false;
+    if (magnitude > (uint64_t)INT64_MAX + negative)
+        return false;
+    *out = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    return true;
+}

@@ -1,0 +1,59 @@
+/* How is a rank's handle made, and what does a call pass on its way?
+ *
+ * Every call passes a stack of filters with one entry point:
+ *     asked-recorder -> fault -> wire-recorder -> backend
+ * A filter may look, change, drop or repeat calls; a backend carries them out. Both have the same
+ * vtable. Backends: shm (processes or threads over a segment), self (groups of one, no segment).
+ */
+#ifndef EMU_COMM_RANK_H
+#define EMU_COMM_RANK_H
+
+#include "seg/segment.h"
+
+#include <meshemu/comm.h>
+
+struct emu_layer;
+
+/* One layer of the stack. */
+struct emu_layer_ops {
+    const char *name;
+    /* Begin the call; it may complete at once. On success *request belongs to the caller until
+     * `wait`. On failure nothing was started. The call's fields are copied, its buffers borrowed.
+     */
+    enum emu_status (*start)(struct emu_layer *layer, const struct emu_call *call,
+                             struct emu_request **request);
+    /* Finish a request of this layer and free it, whatever the answer. */
+    enum emu_status (*wait)(struct emu_layer *layer, struct emu_request *request);
+    /* Free the layer; requests never waited for are dropped. Accepts half-built layers. */
+    void (*destroy)(struct emu_layer *layer);
+};
+
+struct emu_layer {
+    const struct emu_layer_ops *ops;
+    struct emu_layer *below; /* NULL for a backend */
+    struct emu_rank *rank;   /* borrowed */
+};
+
+/* A rank over a segment (backend shm, recorders on), or over nothing (backend self: every family
+ * of the roster must have groups of one; the arena lies in `memory`). The handle is private to its
+ * process or thread. ENOMEM. */
+EMU_MUST_CHECK enum emu_status emu_rank_create(const struct emu_segment *segment, uint32_t id,
+                                               struct emu_rank **rank);
+EMU_MUST_CHECK enum emu_status emu_rank_create_self(const struct emu_roster *roster, void *memory,
+                                                    uint64_t bytes, struct emu_rank **rank);
+void emu_rank_destroy(struct emu_rank *rank);
+
+/* Put a layer on top of the backend's wire-recorder and below the asked-recorder (fault filters).
+ */
+void emu_rank_push(struct emu_rank *rank, struct emu_layer *layer);
+
+const struct emu_segment *emu_rank_segment(const struct emu_rank *rank); /* NULL: self */
+const struct emu_roster *emu_rank_roster(const struct emu_rank *rank);
+
+/* Note the training step on the board. */
+void emu_rank_set_step(struct emu_rank *rank, uint64_t step);
+
+/* Number of started calls that nobody has waited for. */
+uint64_t emu_rank_open_requests(const struct emu_rank *rank);
+
+#endif

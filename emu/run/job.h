@@ -1,0 +1,59 @@
+/* How are the ranks of a mesh started, watched and ended?
+ *
+ * The launcher plans the segment, checks it against the machine's limits, maps it, forks one
+ * process per rank from the calling (main) thread and supervises: pidfds tell deaths, the segment's
+ * news word tells broken calls. An optional auditor runs in a thread of the launcher beside the
+ * ranks. When emu_job_run returns nothing is left of the run but what it hands back.
+ */
+#ifndef EMU_RUN_JOB_H
+#define EMU_RUN_JOB_H
+
+#include "mesh/roster.h"
+#include "seg/segment.h"
+
+#include <meshemu/comm.h>
+#include <meshemu/finding.h>
+#include <meshemu/status.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct emu_job {
+    const struct emu_roster *roster;
+    uint64_t arena_bytes;
+    uint64_t record_bytes;
+    int (*body)(struct emu_rank *rank, void *user); /* in each rank's process */
+    void (*auditor)(const struct emu_segment *segment,
+                    void *user); /* NULL: none; must return soon after
+                                    EMU_EPEER or EMU_EABORTED */
+    void *user;
+    uint64_t timeout_ns;  /* 0: none; then all ranks end with a STALL finding */
+    bool raw_output;      /* ranks write to the launcher's stdout and stderr directly */
+    int64_t only_output;  /* show this rank's output alone; -1: all */
+    bool keep_going;      /* survivors of a failed rank go on */
+    bool hold_on_finding; /* --stop-on-finding: SIGSTOP the ranks, print pids, wait for a key or a
+                             signal */
+    int output_fd;        /* where tagged output goes: 1, or 2 with --json - */
+};
+
+struct emu_job_rank {
+    pid_t pid;
+    bool signalled; /* code is a signal */
+    int code;       /* exit code or signal */
+};
+
+struct emu_job_result {
+    struct emu_job_rank *ranks;   /* world entries, owned */
+    struct emu_findings findings; /* protocol and liveness; the auditor adds its own elsewhere */
+    uint64_t forked_ns;           /* time to start all ranks */
+    uint64_t total_ns;
+    bool interrupted; /* Ctrl-C or SIGTERM: the ranks were ended */
+};
+
+/* EMU_ESYSTEM, EMU_ENOMEM: a message is on stderr, nothing was started or left behind. */
+EMU_MUST_CHECK enum emu_status emu_job_run(const struct emu_job *job,
+                                           struct emu_job_result *result);
+void emu_job_result_finish(struct emu_job_result *result);
+
+#endif
