@@ -1,0 +1,17 @@
+/* Which processors may we use, and how is one given to another process? */
+#ifndef EMU_OS_CPU_H
+#define EMU_OS_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Processors this process may run on (affinity mask and not more), at least 1. */
+uint32_t emu_cpu_count(void);
+
+/* Pin the calling thread to the nth allowed processor (n modulo their number); false where refused. */
+bool emu_cpu_pin(uint32_t n);
+
+/* Let another runnable process go first. */
+void emu_cpu_yield(void);
+
+#endif
