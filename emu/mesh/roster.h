@@ -29,7 +29,8 @@ struct emu_roster {
     struct emu_family families[EMU_ROSTER_MAX_FAMILIES];
 };
 
-/* Families: world first (family 0, group 0), then each axis in mesh order. */
+/* Families: world first (family 0, group 0), then each axis in mesh order. Ids end below 2^32-1: of
+ * a mesh with more groups than that only the first axes get them. */
 void emu_roster_init(struct emu_roster *roster, const struct emu_mesh *mesh);
 void emu_roster_finish(struct emu_roster *roster);
 

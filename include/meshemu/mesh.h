@@ -55,23 +55,25 @@ struct emu_axes {
     uint8_t index[EMU_MESH_MAX_AXES];
 };
 
-/* One group: the ranks that differ from the place `base` in the given axes alone. */
+/* One group: the ranks that differ from the place `base` in the given axes alone. Without mesh and
+ * members it is the world: ranks 0 to size-1 in order. */
 struct emu_group {
-    const struct emu_mesh *mesh; /* borrowed; NULL for an explicit list */
+    const struct emu_mesh *mesh; /* borrowed; NULL for an explicit list and the world */
     struct emu_axes axes;
     uint32_t base;           /* place of member 0 */
     uint32_t size;           /* number of members */
-    const uint32_t *members; /* explicit list, borrowed; NULL for a group of axes */
+    const uint32_t *members; /* explicit list, borrowed; NULL for axes and the world */
 };
 
 /* Parse "dp=2,tp=4". Names: a letter, then letters, digits or _ ; `world` and `tied` are reserved.
- * On failure *error says what was wrong, where, and what is allowed; mesh is untouched. */
+ * Blanks around names, sizes and commas do not matter. EMU_EPARSE: *error (may be NULL) says what
+ * was wrong, where, and what is allowed; mesh is untouched. */
 EMU_PUBLIC EMU_MUST_CHECK enum emu_status emu_mesh_parse(const char *text, struct emu_mesh *mesh,
                                                          struct emu_mesh_error *error);
 
 /* Put ranks[place] at each place (row-major). The list must be a permutation of 0..world-1; the
- * mesh copies it. EMU_EINVAL with *error.message otherwise (column = 1 + index of the bad entry).
- */
+ * mesh copies it. EMU_EINVAL with *error.message otherwise (column = 1 + index of the bad entry;
+ * of the last one where the list is too short, 1 where it is empty). EMU_ENOMEM. */
 EMU_PUBLIC EMU_MUST_CHECK enum emu_status emu_mesh_arrange(struct emu_mesh *mesh,
                                                            const uint32_t *ranks, size_t count,
                                                            struct emu_mesh_error *error);
