@@ -1,0 +1,97 @@
+/* Is what the ranks wrote down about a step right? Pure functions of records and arenas.
+ *
+ * The auditor collects the evidence of one step while every rank waits at the gate. Each check
+ * looks at it, adds findings (one for each cause, with all ranks and parameters it concerns) and
+ * counts what it compared. A check that did not run says why.
+ */
+#ifndef EMU_CHECK_AUDIT_H
+#define EMU_CHECK_AUDIT_H
+
+#include "plan/plan.h"
+#include "plan/record.h"
+
+#include <meshemu/finding.h>
+
+#include <stdint.h>
+
+#define EMU_CHECK_LIST(X)                                                                          \
+    X(EMU_CHECK_INIT, "init")                                                                      \
+    X(EMU_CHECK_DATA, "data")                                                                      \
+    X(EMU_CHECK_REPLICAS, "replicas")                                                              \
+    X(EMU_CHECK_TILING, "tiling")                                                                  \
+    X(EMU_CHECK_LEDGER, "ledger")                                                                  \
+    X(EMU_CHECK_ORACLE, "oracle")                                                                  \
+    X(EMU_CHECK_MEMORY, "memory")                                                                  \
+    X(EMU_CHECK_TRAFFIC, "traffic")
+
+enum emu_check {
+#define EMU_CHECK_ENUMERATOR(name, text) name,
+    EMU_CHECK_LIST(EMU_CHECK_ENUMERATOR)
+#undef EMU_CHECK_ENUMERATOR
+        EMU_CHECK_COUNT
+};
+
+enum emu_check_status { EMU_CHECK_SKIPPED, EMU_CHECK_PASS, EMU_CHECK_FAIL };
+
+struct emu_check_figures {
+    enum emu_check_status status;
+    uint64_t steps;    /* in which the check ran */
+    uint64_t compared; /* hashes, blocks, sequences or elements */
+    uint64_t differed;
+    double worst; /* oracle: largest |mesh - oracle| / allowed, 0..1 in a pass */
+    double largest_difference, largest_bound; /* oracle: over all elements */
+    char why[96];                             /* of a skipped check */
+};
+
+struct emu_evidence {
+    const struct emu_plan *plan;
+    uint64_t step;                          /* 0: parameters just drawn */
+    const struct emu_step_record **records; /* world entries, borrowed */
+    const unsigned char **arenas;           /* world entries, borrowed */
+};
+
+struct emu_audit {
+    struct emu_check_figures figures[EMU_CHECK_COUNT];
+    struct emu_findings findings;
+};
+
+/* The checks; each appends to audit->findings and updates its figures. */
+
+/* Step 0: every block holds the bits that (seed, tensor, element) draws. INIT_MISMATCH. */
+void emu_check_init(const struct emu_evidence *evidence, struct emu_audit *audit);
+
+/* Blocks of the ranks that share all but the tp coordinate tile each tensor once. SHARD_TILING. */
+void emu_check_tiling(const struct emu_evidence *evidence, struct emu_audit *audit);
+
+/* Ranks that must hold the same examples do (DATA_DIVERGENCE); over dp every sequence of the batch
+ * is read once (DATA_OVERLAP, DATA_GAP); the token count that was reduced is the sum. */
+void emu_check_data(const struct emu_evidence *evidence, struct emu_audit *audit);
+
+/* Weights, gradients and optimizer state agree bit for bit over every axis on which they must; so
+ * do loss, norm and token count over the world. REPLICA_DIVERGENCE with the odd rank (minority;
+ * tie: undecided) and the first differing element; NONFINITE with rank and parameter. */
+void emu_check_replicas(const struct emu_evidence *evidence, struct emu_audit *audit);
+
+/* What the oracle computed from the state in which this step began: one array a tensor (logical
+ * shape, row-major, emu_bounded), and scalars. */
+struct emu_oracle_step {
+    const struct emu_bounded **weight;   /* after the update */
+    const struct emu_bounded **gradient; /* reduced and scaled, before clipping */
+    const struct emu_bounded **moment[2];
+    struct emu_bounded loss;      /* mean over valid tokens */
+    struct emu_bounded grad_norm; /* before clipping */
+    uint64_t tokens;
+};
+
+/* |mesh - oracle| <= 2 * bound, element by element, on every rank. ORACLE_MISMATCH names parameter,
+ * element, expected, got, the ratio, and the ranks. */
+void emu_check_oracle(const struct emu_evidence *evidence, const struct emu_oracle_step *oracle,
+                      struct emu_audit *audit);
+
+const char *emu_check_name(enum emu_check check);
+void emu_audit_init(struct emu_audit *audit); /* all skipped, no findings */
+void emu_audit_finish(struct emu_audit *audit);
+/* Say why a check never ran. */
+void emu_audit_skip(struct emu_audit *audit, enum emu_check check, const char *why);
+
+#endif

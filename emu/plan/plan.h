@@ -1,0 +1,81 @@
+/* What follows from a config, before any process exists?
+ *
+ * One pure function derives everything: which groups are needed, each tensor's shard on each rank,
+ * over which axes each gradient is partial, who reads which sequences, and how many bytes each
+ * category takes. `run` executes it, the checks measure against it. Per-rank facts are computed on
+ * demand in O(axes); nothing here depends on the number of ranks.
+ */
+#ifndef EMU_PLAN_PLAN_H
+#define EMU_PLAN_PLAN_H
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "mesh/roster.h"
+#include "plan/placement.h"
+
+#include <meshemu/comm.h>
+#include <meshemu/mesh.h>
+
+#define EMU_VOCAB 256 /* byte-level */
+#define EMU_TENSOR_NAME_MAX 48
+#define EMU_GRADIENT_AXES_MAX 4
+
+enum emu_init_kind { EMU_INIT_UNIFORM, EMU_INIT_ONES, EMU_INIT_ZEROS };
+
+/* One logical parameter: rows x columns, row-major (a vector has rows = 1). Its gradient and
+ * optimizer state have the same shape and placement. */
+struct emu_tensor_plan {
+    char name[EMU_TENSOR_NAME_MAX]; /* "layers.0.up.weight" */
+    uint64_t rows, columns;         /* unpadded, logical */
+    enum emu_init_kind init;
+    double init_scale; /* uniform in [-scale, scale); exact arithmetic: ternary, scale ignored */
+    struct emu_placement over_tp;
+};
+
+/* The reduction that the plan derives for gradients: sum over these axes. */
+struct emu_plan {
+    const struct emu_config *config; /* borrowed */
+    struct emu_roster roster;        /* world, every axis, and the gradient group */
+    uint32_t dp, tp;                 /* sizes, 1 where absent */
+    uint32_t tp_family;              /* in the roster; UINT32_MAX: no such axis */
+    uint32_t gradient_family; /* over the axes that gradients are partial over; UINT32_MAX: none */
+    uint32_t replica_family;  /* over all axes but tp: holders of one shard; UINT32_MAX: none */
+    enum emu_dtype dtype;     /* of values */
+    struct emu_tensor_plan *tensors; /* in model order, owned */
+    uint32_t tensor_count;
+    uint32_t moments; /* arrays of optimizer state per tensor: 0 sgd, 1 momentum, 2 adamw */
+};
+
+/* EMU_EPARSE with the reasons appended to diagnostics (what cannot be run on this mesh),
+ * EMU_ENOMEM. */
+EMU_MUST_CHECK enum emu_status emu_plan_create(const struct emu_config *config,
+                                               struct emu_text *diagnostics,
+                                               struct emu_plan **plan);
+void emu_plan_destroy(struct emu_plan *plan);
+
+/* The same model, data, recipe and optimizer on a mesh of one rank: what the oracle runs. The
+ * dtype is the bounded twin (BOUND32, BOUND64) of the plan's. `mesh_of_one` is the caller's,
+ * zeroed. */
+EMU_MUST_CHECK enum emu_status emu_plan_create_oracle(const struct emu_plan *plan,
+                                                      struct emu_mesh *mesh_of_one,
+                                                      struct emu_plan **oracle);
+
+/* Part of the tensor that the rank at this tp coordinate holds: rows x columns block. */
+struct emu_block {
+    uint64_t first_row, rows, first_column, columns;
+};
+struct emu_block emu_tensor_block(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
+
+/* Index of a tensor by name, or -1. */
+int64_t emu_plan_tensor(const struct emu_plan *plan, const char *name);
+
+/* Sequences of a step: the global batch is `batch` sequences in file order, wrapping; the first
+ * sequence of step s (from 0) is s*batch. Microbatch m of the rank at dp index d takes this slice
+ * of the batch: chunk rule over dp, then over microbatches. */
+struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t dp_index, uint32_t micro);
+
+/* Most sequences that any rank holds in one microbatch. */
+uint64_t emu_plan_sequences_most(const struct emu_plan *plan);
+
+#endif
