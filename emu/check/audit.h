@@ -7,6 +7,7 @@
 #ifndef EMU_CHECK_AUDIT_H
 #define EMU_CHECK_AUDIT_H
 
+#include "base/bounded.h"
 #include "plan/plan.h"
 #include "plan/record.h"
 

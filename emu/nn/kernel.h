@@ -15,18 +15,13 @@
 #ifndef EMU_NN_KERNEL_H
 #define EMU_NN_KERNEL_H
 
+#include "base/bounded.h"
 #include "config/config.h"
 
 #include <meshemu/comm.h>
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Elements of the bounded kinds; value of bound32 holds a float exactly. */
-struct emu_bounded {
-    double value;
-    double bound;
-};
 
 struct emu_matmul {
     const void *a, *b;

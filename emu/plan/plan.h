@@ -67,6 +67,10 @@ struct emu_block {
 };
 struct emu_block emu_tensor_block(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
 
+/* The value that (seed, tensor, element) draws for the logical element (row-major index), in the
+ * arithmetic of the run: every mesh starts from the same logical model. */
+double emu_plan_draw(const struct emu_plan *plan, uint32_t tensor, uint64_t element);
+
 /* Index of a tensor by name, or -1. */
 int64_t emu_plan_tensor(const struct emu_plan *plan, const char *name);
 
