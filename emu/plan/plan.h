@@ -33,14 +33,15 @@ struct emu_tensor_plan {
     struct emu_placement over_tp;
 };
 
-/* The reduction that the plan derives for gradients: sum over these axes. */
 struct emu_plan {
     const struct emu_config *config; /* borrowed */
     struct emu_roster roster;        /* world, every axis, and the gradient group */
+    struct emu_mesh mesh;            /* of the oracle alone: dp=1 */
     uint32_t dp, tp;                 /* sizes, 1 where absent */
-    uint32_t tp_family;              /* in the roster; UINT32_MAX: no such axis */
+    uint64_t batch;                  /* sequences per step over the whole mesh */
+    uint64_t microbatches;
+    uint32_t tp_family;       /* in the roster; UINT32_MAX: no such axis */
     uint32_t gradient_family; /* over the axes that gradients are partial over; UINT32_MAX: none */
-    uint32_t replica_family;  /* over all axes but tp: holders of one shard; UINT32_MAX: none */
     enum emu_dtype dtype;     /* of values */
     struct emu_tensor_plan *tensors; /* in model order, owned */
     uint32_t tensor_count;
@@ -54,11 +55,10 @@ EMU_MUST_CHECK enum emu_status emu_plan_create(const struct emu_config *config,
                                                struct emu_plan **plan);
 void emu_plan_destroy(struct emu_plan *plan);
 
-/* The same model, data, recipe and optimizer on a mesh of one rank: what the oracle runs. The
- * dtype is the bounded twin (BOUND32, BOUND64) of the plan's. `mesh_of_one` is the caller's,
- * zeroed. */
+/* The same model, data, recipe and optimizer on a mesh of one rank, the whole batch in one
+ * microbatch: what the oracle runs. The dtype is the bounded twin (BOUND32, BOUND64) of the plan's,
+ * so that its error bounds hold for every order in which a mesh may add. Borrows plan->config. */
 EMU_MUST_CHECK enum emu_status emu_plan_create_oracle(const struct emu_plan *plan,
-                                                      struct emu_mesh *mesh_of_one,
                                                       struct emu_plan **oracle);
 
 /* Part of the tensor that the rank at this tp coordinate holds: rows x columns block. */
@@ -66,6 +66,13 @@ struct emu_block {
     uint64_t first_row, rows, first_column, columns;
 };
 struct emu_block emu_tensor_block(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
+
+/* Elements that the rank allocates for its block: the vocabulary is padded to a multiple of tp, so
+ * the last rows of a table may be padding behind the block. */
+uint64_t emu_tensor_room(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
+
+/* true: the table rows of this tensor are vocabulary entries. */
+bool emu_tensor_is_vocabulary(const struct emu_tensor_plan *tensor);
 
 /* The value that (seed, tensor, element) draws for the logical element (row-major index), in the
  * arithmetic of the run: every mesh starts from the same logical model. */

@@ -1,0 +1,74 @@
+#include "plan/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TENSORS_A_LAYER 5
+
+static const struct emu_placement replicated = {EMU_REPLICATE, 0};
+static const struct emu_placement by_rows = {EMU_SHARD, 0};
+static const struct emu_placement by_columns = {EMU_SHARD, 1};
+
+/* The next row of the list; the caller sets what differs from a replicated vector of zeros. */
+static struct emu_tensor_plan *next(struct emu_plan *plan)
+{
+    struct emu_tensor_plan *tensor = &plan->tensors[plan->tensor_count++];
+    *tensor = (struct emu_tensor_plan){.rows = 1, .init = EMU_INIT_ZEROS, .over_tp = replicated};
+    return tensor;
+}
+
+static void matrix(struct emu_tensor_plan *tensor, uint64_t rows, uint64_t columns,
+                   struct emu_placement over_tp)
+{
+    tensor->rows = rows;
+    tensor->columns = columns;
+    tensor->init = EMU_INIT_UNIFORM;
+    tensor->init_scale = 1.0 / sqrt((double)columns);
+    tensor->over_tp = over_tp;
+}
+
+static void add_table(struct emu_plan *plan, const char *name)
+{
+    struct emu_tensor_plan *tensor = next(plan);
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    matrix(tensor, EMU_VOCAB, plan->config->model.embed, by_rows);
+}
+
+static struct emu_tensor_plan *in_layer(struct emu_plan *plan, uint64_t layer, const char *part)
+{
+    struct emu_tensor_plan *tensor = next(plan);
+    snprintf(tensor->name, sizeof tensor->name, "layers.%llu.%s", (unsigned long long)layer, part);
+    return tensor;
+}
+
+static void add_layer(struct emu_plan *plan, uint64_t layer)
+{
+    const struct emu_model_config *model = &plan->config->model;
+    uint64_t width = layer == 0 ? model->context * model->embed : model->embed;
+    if (model->norm == EMU_NORM_RMS) {
+        struct emu_tensor_plan *norm = in_layer(plan, layer, "norm.weight");
+        norm->columns = width;
+        norm->init = EMU_INIT_ONES;
+    }
+    matrix(in_layer(plan, layer, "up.weight"), model->hidden, width, by_rows);
+    struct emu_tensor_plan *up_bias = in_layer(plan, layer, "up.bias");
+    up_bias->columns = model->hidden;
+    up_bias->over_tp = by_columns;
+    matrix(in_layer(plan, layer, "down.weight"), model->embed, model->hidden, by_columns);
+    in_layer(plan, layer, "down.bias")->columns = model->embed;
+}
+
+enum emu_status emu_plan_tensors(struct emu_plan *plan)
+{
+    const struct emu_model_config *model = &plan->config->model;
+    plan->tensors = calloc(model->layers * TENSORS_A_LAYER + 2, sizeof *plan->tensors);
+    if (!plan->tensors)
+        return EMU_ENOMEM;
+    add_table(plan, "embed.weight");
+    for (uint64_t layer = 0; layer < model->layers; layer++)
+        add_layer(plan, layer);
+    if (!model->tie_embeddings)
+        add_table(plan, "head.weight");
+    return EMU_OK;
+}

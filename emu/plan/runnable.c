@@ -1,0 +1,105 @@
+#include "plan/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Largest model that a run may ask for: keeps every size below 2^53 elements, far below 64 bits. */
+#define ELEMENTS_MOST (UINT64_C(1) << 40)
+
+static bool too_large(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product) ||
+           product > ELEMENTS_MOST;
+}
+
+static bool check_sizes(const struct emu_config *config, struct emu_text *diagnostics)
+{
+    const struct emu_model_config *model = &config->model;
+    if (model->layers > 4096) {
+        emu_config_complain(config, diagnostics, "model.layers",
+                            "a run can hold at most 4096 layers, got %llu",
+                            (unsigned long long)model->layers);
+        return false;
+    }
+    if (too_large(model->context, model->embed, model->hidden) ||
+        too_large(model->layers, model->embed, model->hidden)) {
+        emu_config_complain(config, diagnostics, "model",
+                            "a weight of this model has more than 2^40 elements; "
+                            "lower context, embed, hidden or layers");
+        return false;
+    }
+    uint64_t widest = model->context * model->embed;
+    if (widest < model->hidden)
+        widest = model->hidden;
+    if (too_large(config->data.batch, config->data.sequence, widest + EMU_VOCAB)) {
+        emu_config_complain(config, diagnostics, "data.batch",
+                            "the activations of a step have more than 2^40 elements; "
+                            "lower data.batch or data.sequence");
+        return false;
+    }
+    return true;
+}
+
+/* Parts of the contract that this version reads but does not run. */
+static bool check_axes(const struct emu_config *config, struct emu_text *diagnostics)
+{
+    static const char *const later[] = {"cp", "pp"};
+    bool good = true;
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t size = emu_mesh_size(&config->mesh, later[i]);
+        if (size == 1)
+            continue;
+        emu_config_complain(config, diagnostics, "mesh",
+                            "%s=%u: this version runs dp, tp and plain axes; %s must be 1",
+                            later[i], (unsigned)size, later[i]);
+        good = false;
+    }
+    return good;
+}
+
+static bool refuse(const struct emu_config *config, struct emu_text *diagnostics, const char *key,
+                   const char *message)
+{
+    emu_config_complain(config, diagnostics, key, "%s", message);
+    return false;
+}
+
+static bool check_features(const struct emu_config *config, struct emu_text *diagnostics)
+{
+    bool good = true;
+    if (config->recipe.given)
+        good = refuse(config, diagnostics, "recipe",
+                      "this version runs the derived recipe only; leave the key out");
+    if (config->arithmetic == EMU_ARITH_EXACT)
+        good = refuse(config, diagnostics, "arithmetic",
+                      "this version runs f64 and f32; exact is read but not run");
+    if (config->optimizer.shard != EMU_SHARD_NONE)
+        good = refuse(config, diagnostics, "optimizer.shard", "this version runs shard: none only");
+    if (config->model.sequence_parallel)
+        good = refuse(config, diagnostics, "model.sequence_parallel",
+                      "this version runs sequence_parallel: false only");
+    if (config->fault_count)
+        good = refuse(config, diagnostics, "faults", "this version injects no faults");
+    return good;
+}
+
+bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnostics)
+{
+    if (!config->has_mesh)
+        return refuse(config, diagnostics, "mesh", "a run needs a mesh, e.g. mesh: dp=2,tp=2");
+    if (!config->has_model)
+        return refuse(config, diagnostics, "model",
+                      "a run needs a model, e.g. model: {kind: mlp_lm}");
+    if (config->model.kind == EMU_MODEL_TRANSFORMER)
+        return refuse(config, diagnostics, "model.kind",
+                      "transformer is for accounting only; a run needs kind: mlp_lm");
+    if (config->model.kind != EMU_MODEL_MLP_LM)
+        return refuse(config, diagnostics, "model.kind", "this version runs kind: mlp_lm only");
+    if (!config->data.text)
+        return refuse(config, diagnostics, "data.text",
+                      "a run needs a text, e.g. data: {text: quickstart.txt}");
+    bool good = check_sizes(config, diagnostics);
+    good = check_axes(config, diagnostics) && good;
+    return check_features(config, diagnostics) && good;
+}
