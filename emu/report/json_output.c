@@ -1,0 +1,146 @@
+#include "report/json_output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static enum emu_status refuse(struct emu_text *error, const char *verb, const char *path)
+{
+    emu_text_printf(error, "cannot %s %s: %s", verb, path, strerror(errno));
+    return EMU_ESYSTEM;
+}
+
+/* The rights that a new file would get. umask can only be read by setting it. */
+static mode_t default_mode(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return (mode_t)(0666 & ~mask);
+}
+
+/* A fresh file beside `path`, open for writing. -1 with errno. */
+static int make_temporary(const char *path, mode_t mode, char **name)
+{
+    char *made = emu_format("%s.XXXXXX", path);
+    if (!made) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = mkostemp(made, O_CLOEXEC);
+    if (fd < 0) {
+        int reason = errno;
+        free(made);
+        errno = reason;
+        return -1;
+    }
+    if (fchmod(fd, mode) != 0) {
+        /* The report stays readable by its owner alone: no reason to lose it. */
+        errno = 0;
+    }
+    *name = made;
+    return fd;
+}
+
+static enum emu_status open_directly(struct emu_json_output *output, const char *path,
+                                     struct emu_text *error)
+{
+    FILE *stream = fopen(path, "we");
+    if (!stream)
+        return refuse(error, "write", path);
+    *output = (struct emu_json_output){.stream = stream};
+    return EMU_OK;
+}
+
+/* `target` is the file itself, no link; it becomes the output's. */
+static enum emu_status open_beside(struct emu_json_output *output, char *target, mode_t mode,
+                                   struct emu_text *error)
+{
+    char *temporary;
+    int fd = make_temporary(target, mode, &temporary);
+    if (fd < 0) {
+        enum emu_status status = refuse(error, "write", target);
+        free(target);
+        return status;
+    }
+    FILE *stream = fdopen(fd, "w");
+    if (!stream) {
+        enum emu_status status = refuse(error, "write", target);
+        close(fd);
+        unlink(temporary);
+        free(temporary);
+        free(target);
+        return status;
+    }
+    *output = (struct emu_json_output){.stream = stream, .path = target, .temporary = temporary};
+    return EMU_OK;
+}
+
+enum emu_status emu_json_output_open(struct emu_json_output *output, const char *path,
+                                     struct emu_text *error)
+{
+    if (strcmp(path, "-") == 0) {
+        *output = (struct emu_json_output){.stream = stdout};
+        return EMU_OK;
+    }
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if (!*path || (exists && !S_ISREG(found.st_mode)))
+        return open_directly(output, path, error);
+    char *target = exists ? realpath(path, NULL) : strdup(path);
+    if (!target)
+        return refuse(error, "write", path);
+    mode_t mode = exists ? (mode_t)(found.st_mode & 0777) : default_mode();
+    return open_beside(output, target, mode, error);
+}
+
+static void release(struct emu_json_output *output)
+{
+    free(output->path);
+    free(output->temporary);
+    *output = (struct emu_json_output){0};
+}
+
+/* Flush and close; stdout stays open. False with errno where anything was not written. */
+static bool close_stream(FILE *stream)
+{
+    bool failed = ferror(stream) != 0;
+    int reason = errno;
+    if (fflush(stream) != 0) {
+        failed = true;
+        reason = errno;
+    }
+    if (stream != stdout && fclose(stream) != 0 && !failed) {
+        failed = true;
+        reason = errno;
+    }
+    errno = reason ? reason : EIO;
+    return !failed;
+}
+
+enum emu_status emu_json_output_commit(struct emu_json_output *output, struct emu_text *error)
+{
+    const char *name = output->path ? output->path : "the JSON report";
+    enum emu_status status = EMU_OK;
+    if (!close_stream(output->stream))
+        status = refuse(error, "write", name);
+    else if (output->path && rename(output->temporary, output->path) != 0)
+        status = refuse(error, "write", name);
+    if (status != EMU_OK && output->temporary)
+        unlink(output->temporary);
+    release(output);
+    return status;
+}
+
+void emu_json_output_discard(struct emu_json_output *output)
+{
+    if (!output->stream)
+        return;
+    if (output->stream != stdout)
+        fclose(output->stream);
+    if (output->temporary)
+        unlink(output->temporary);
+    release(output);
+}
