@@ -1,0 +1,297 @@
+#include "check/call_words.h"
+#include "check/finding.h"
+#include "check/text_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT "    "
+#define MEMBERS_SHOWN 12 /* of larger groups the equal members are counted, not listed */
+#define RANKS_SHOWN 16
+#define WAITS_SHOWN 16
+
+static void add_coordinate(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank)
+{
+    if (!mesh || rank >= mesh->world) {
+        emu_text_puts(out, "outside the mesh");
+        return;
+    }
+    uint32_t coords[EMU_MESH_MAX_AXES];
+    emu_mesh_coords(mesh, rank, coords);
+    for (uint32_t i = 0; i < mesh->axis_count; i++)
+        emu_text_printf(out, "%s%s=%" PRIu32, i > 0 ? "," : "", mesh->axes[i].name, coords[i]);
+}
+
+void emu_rank_text(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank)
+{
+    emu_text_printf(out, "rank %" PRIu32 " (", rank);
+    add_coordinate(out, mesh, rank);
+    emu_text_putc(out, ')');
+}
+
+static bool is_culprit(const struct emu_finding *finding, uint32_t rank)
+{
+    for (size_t i = 0; i < finding->culprit_count; i++)
+        if (finding->culprits[i] == rank)
+            return true;
+    return false;
+}
+
+/* "0, 1, 2": of a long list the first ones and how many there are. */
+static void add_ranks(struct emu_text *out, const uint32_t *ranks, size_t count)
+{
+    size_t shown = count <= RANKS_SHOWN ? count : RANKS_SHOWN - 2;
+    for (size_t i = 0; i < shown; i++)
+        emu_text_printf(out, "%s%" PRIu32, i > 0 ? ", " : "", ranks[i]);
+    if (shown < count)
+        emu_text_printf(out, ", ... %" PRIu32 " (%zu ranks)", ranks[count - 1], count);
+}
+
+static void add_group(const struct emu_finding *finding, const struct emu_mesh *mesh,
+                      struct emu_text *out)
+{
+    if (finding->group_size == 0)
+        return;
+    emu_text_printf(out, INDENT "%s%s {", finding->group_name ? "group " : "ranks",
+                    finding->group_name ? finding->group_name : "");
+    add_ranks(out, finding->group, finding->group_size);
+    emu_text_putc(out, '}');
+    if (finding->member_count == 0 && finding->group_size <= RANKS_SHOWN) {
+        emu_text_puts(out, " at");
+        for (size_t i = 0; i < finding->group_size; i++) {
+            emu_text_puts(out, i > 0 ? ", (" : " (");
+            add_coordinate(out, mesh, finding->group[i]);
+            emu_text_putc(out, ')');
+        }
+    }
+    if (finding->has_index)
+        emu_text_printf(out, ", call %" PRIu64, finding->index);
+    emu_text_putc(out, '\n');
+}
+
+static bool members_agree(const struct emu_member_view *a, const struct emu_member_view *b)
+{
+    return a->has_call == b->has_call && strcmp(a->state, b->state) == 0 &&
+           (!a->has_call || emu_call_views_agree(&a->call, &b->call));
+}
+
+static bool is_of_many(const struct emu_finding *finding, size_t member, size_t like)
+{
+    return !is_culprit(finding, finding->members[member].rank) &&
+           members_agree(&finding->members[member], &finding->members[like]);
+}
+
+/* The member that most others are like, culprits apart, and how many those are. */
+static size_t find_usual(const struct emu_finding *finding, size_t *usual)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < finding->member_count && most <= finding->member_count / 2; i++) {
+        size_t count = 0;
+        for (size_t j = i; j < finding->member_count; j++)
+            count += is_of_many(finding, j, i);
+        if (count > most && !is_culprit(finding, finding->members[i].rank)) {
+            most = count;
+            *usual = i;
+        }
+    }
+    return most;
+}
+
+static void cell_if(struct emu_text_table *table, bool given, const char *text)
+{
+    emu_text_table_cell(table, "%s", given ? text : "");
+}
+
+static void cell_number_if(struct emu_text_table *table, bool given, int64_t number)
+{
+    if (given)
+        emu_text_table_cell(table, "%" PRId64, number);
+    else
+        emu_text_table_cell(table, "%s", "");
+}
+
+static const char *const headings[] = {"",      "rank",  "coordinate", "state", "call",
+                                       "group", "count", "dtype",      "op",    "root",
+                                       "peer",  "tag",   "label",      "at"};
+#define HEADINGS (sizeof headings / sizeof *headings)
+
+static void add_call_cells(struct emu_text_table *table, const struct emu_call_view *call)
+{
+    bool message = emu_kind_is_message(call->kind);
+    bool data = call->kind != EMU_BARRIER;
+    emu_text_table_cell(table, "%s", emu_kind_word(call->kind));
+    emu_text_table_cell(table, "%.*s", EMU_NAME_MAX, message ? "" : call->group_name);
+    if (data)
+        emu_text_table_cell(table, "%" PRIu64, call->count);
+    else
+        emu_text_table_cell(table, "%s", "");
+    cell_if(table, data, emu_dtype_word(call->dtype));
+    cell_if(table, emu_kind_reduces(call->kind), emu_op_word(call->op));
+    cell_number_if(table, emu_kind_has_root(call->kind), call->root);
+    cell_number_if(table, message, call->peer);
+    cell_number_if(table, message, call->tag);
+    emu_text_table_cell(table, "%.*s", EMU_NAME_MAX, call->label);
+    if (call->file[0])
+        emu_text_table_cell(table, "%.*s:%" PRIu32, (int)sizeof call->file, call->file, call->line);
+    else
+        emu_text_table_cell(table, "%s", "");
+}
+
+static void add_member_row(struct emu_text_table *table, const struct emu_finding *finding,
+                           const struct emu_mesh *mesh, size_t member)
+{
+    const struct emu_member_view *view = &finding->members[member];
+    struct emu_text coordinate = {0};
+    add_coordinate(&coordinate, mesh, view->rank);
+    emu_text_table_cell(table, "%s", is_culprit(finding, view->rank) ? ">" : "");
+    emu_text_table_cell(table, "%" PRIu32, view->rank);
+    emu_text_table_cell(table, "%s", emu_text_get(&coordinate));
+    emu_text_table_cell(table, "%.*s", (int)sizeof view->state, view->state);
+    emu_text_finish(&coordinate);
+    if (view->has_call) {
+        add_call_cells(table, &view->call);
+        return;
+    }
+    while (table->count % table->columns != 0 && !table->failed)
+        emu_text_table_cell(table, "%s", "");
+}
+
+/* All members, or of a large group one of the usual ones and those that differ from it. */
+static void add_members(const struct emu_finding *finding, const struct emu_mesh *mesh,
+                        struct emu_text *out)
+{
+    if (finding->member_count == 0)
+        return;
+    size_t usual = 0;
+    size_t like = finding->member_count > MEMBERS_SHOWN ? find_usual(finding, &usual) : 0;
+    size_t shown = 0, left = 0;
+    struct emu_text_table table;
+    emu_text_table_init(&table, HEADINGS);
+    for (size_t i = 0; i < HEADINGS; i++)
+        emu_text_table_cell(&table, "%s", headings[i]);
+    for (size_t i = 0; i < finding->member_count; i++) {
+        if (like > 1 && i != usual && is_of_many(finding, i, usual))
+            continue;
+        if (shown < 2 * MEMBERS_SHOWN) {
+            add_member_row(&table, finding, mesh, i);
+            shown++;
+        } else {
+            left++;
+        }
+    }
+    emu_text_table_print(&table, INDENT, out);
+    emu_text_table_finish(&table);
+    if (like > 1)
+        emu_text_printf(out, INDENT "and %zu more like rank %" PRIu32 "\n", like - 1,
+                        finding->members[usual].rank);
+    if (left > 0)
+        emu_text_printf(out, INDENT "and %zu more that differ from it\n", left);
+}
+
+static void add_waits(const struct emu_finding *finding, struct emu_text *out)
+{
+    for (size_t i = 0; i < finding->wait_count && i < WAITS_SHOWN; i++) {
+        const struct emu_wait_view *wait = &finding->waits[i];
+        emu_text_printf(out, INDENT "rank %" PRIu32 " waits for %s ", wait->rank,
+                        wait->target_count == 1 ? "rank" : "ranks");
+        add_ranks(out, wait->targets, wait->target_count);
+        emu_text_printf(out, " in %s, call %" PRIu64 "\n", emu_kind_word(wait->kind), wait->index);
+    }
+    if (finding->wait_count > WAITS_SHOWN)
+        emu_text_printf(out, INDENT "and %zu more waits\n", finding->wait_count - WAITS_SHOWN);
+}
+
+static void add_culprits(const struct emu_finding *finding, const struct emu_mesh *mesh,
+                         struct emu_text *out)
+{
+    if (finding->culprit_count == 0 && !finding->undecided)
+        return;
+    emu_text_puts(out, INDENT "culprit");
+    emu_text_puts(out, finding->culprit_count > 1 ? "s: " : ": ");
+    if (finding->culprit_count == 0)
+        emu_text_puts(out, "undecided: no minority among them");
+    for (size_t i = 0; i < finding->culprit_count && i < RANKS_SHOWN; i++) {
+        emu_text_puts(out, i > 0 ? ", " : "");
+        emu_rank_text(out, mesh, finding->culprits[i]);
+    }
+    if (finding->culprit_count > RANKS_SHOWN)
+        emu_text_printf(out, ", ... (%zu ranks)", finding->culprit_count);
+    emu_text_putc(out, '\n');
+}
+
+static void add_values(const struct emu_finding *finding, struct emu_text *out)
+{
+    const struct {
+        const char *word, *value;
+    } parts[] = {{"expected ", finding->expected},
+                 {"got ", finding->got},
+                 {"ratio ", finding->ratio},
+                 {"", finding->explanation}};
+    const char *separator = INDENT;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!parts[i].value)
+            continue;
+        emu_text_puts(out, separator);
+        emu_text_puts(out, parts[i].word);
+        emu_text_visible(out, parts[i].value);
+        separator = ", ";
+    }
+    if (separator[0] == ',')
+        emu_text_putc(out, '\n');
+}
+
+static void add_parameters(const struct emu_finding *finding, struct emu_text *out)
+{
+    if (finding->parameter_count == 0)
+        return;
+    emu_text_printf(out, INDENT "%s: ", finding->parameter_count > 1 ? "parameters" : "parameter");
+    for (size_t i = 0; i < finding->parameter_count && i < RANKS_SHOWN; i++) {
+        emu_text_puts(out, i > 0 ? ", " : "");
+        emu_text_visible(out, finding->parameters[i]);
+    }
+    if (finding->parameter_count > RANKS_SHOWN)
+        emu_text_printf(out, ", ... (%zu of them)", finding->parameter_count);
+    emu_text_putc(out, '\n');
+}
+
+static void add_line(struct emu_text *out, const char *what, const char *text)
+{
+    if (!text)
+        return;
+    emu_text_printf(out, INDENT "%s: ", what);
+    emu_text_visible(out, text);
+    emu_text_putc(out, '\n');
+}
+
+static void add_delay(const struct emu_finding *finding, struct emu_text *out)
+{
+    if (finding->after_ns < 0)
+        return;
+    double ns = (double)finding->after_ns;
+    if (ns < 1e6)
+        emu_text_printf(out, INDENT "found after: %.1f µs\n", ns / 1e3);
+    else if (ns < 10e9)
+        emu_text_printf(out, INDENT "found after: %.1f ms\n", ns / 1e6);
+    else
+        emu_text_printf(out, INDENT "found after: %.1f s\n", ns / 1e9);
+}
+
+void emu_finding_to_text(const struct emu_finding *finding, const struct emu_mesh *mesh,
+                         struct emu_text *out)
+{
+    emu_text_printf(out, "  %s%s: ", emu_class_name(finding->class_id),
+                    finding->note ? " (note)" : "");
+    emu_text_visible(out, finding->message ? finding->message : "no memory was left to say more");
+    emu_text_putc(out, '\n');
+    add_group(finding, mesh, out);
+    add_members(finding, mesh, out);
+    add_waits(finding, out);
+    add_culprits(finding, mesh, out);
+    add_parameters(finding, out);
+    add_values(finding, out);
+    for (size_t i = 0; i < finding->consequence_count; i++)
+        add_line(out, "consequence", finding->consequences[i]);
+    add_delay(finding, out);
+    add_line(out, "replay", finding->replay);
+}
