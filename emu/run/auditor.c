@@ -1,0 +1,203 @@
+#include "run/auditor.h"
+
+#include "check/finding.h"
+#include "run/oracle.h"
+#include "seg/gate.h"
+
+#include <stdlib.h>
+
+struct emu_auditor {
+    const struct emu_plan *plan;
+    const struct emu_training_options *options;
+    struct emu_oracle *oracle; /* NULL: switched off */
+    struct emu_audit audit;
+    struct emu_training_step *steps;
+    uint64_t step_count;
+    struct emu_evidence evidence;
+    const struct emu_step_record **records; /* what evidence points to, owned */
+    const unsigned char **arenas;           /* likewise */
+};
+
+static enum emu_status build(struct emu_auditor *auditor, const struct emu_corpus *corpus)
+{
+    const struct emu_config *config = auditor->plan->config;
+    uint32_t world = auditor->plan->roster.mesh->world;
+    auditor->records = calloc(world, sizeof *auditor->records);
+    auditor->arenas = calloc(world, sizeof *auditor->arenas);
+    auditor->steps = calloc(config->train.steps + 1, sizeof *auditor->steps);
+    if (!auditor->records || !auditor->arenas || !auditor->steps)
+        return EMU_ENOMEM;
+    auditor->evidence = (struct emu_evidence){
+        .plan = auditor->plan, .records = auditor->records, .arenas = auditor->arenas};
+    if (!config->checks.oracle)
+        return EMU_OK;
+    return emu_oracle_create(auditor->plan, corpus, &auditor->oracle);
+}
+
+/* Say from the start why a check will not run. */
+static void announce(struct emu_auditor *auditor)
+{
+    if (!auditor->oracle)
+        emu_audit_skip(&auditor->audit, EMU_CHECK_ORACLE, "switched off (checks.oracle: false)");
+    emu_audit_skip(&auditor->audit, EMU_CHECK_LEDGER, "not in this version");
+    emu_audit_skip(&auditor->audit, EMU_CHECK_MEMORY, "not in this version");
+    emu_audit_skip(&auditor->audit, EMU_CHECK_TRAFFIC, "not in this version");
+}
+
+enum emu_status emu_auditor_create(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                                   const struct emu_training_options *options,
+                                   struct emu_auditor **auditor)
+{
+    struct emu_auditor *made = calloc(1, sizeof *made);
+    if (!made)
+        return EMU_ENOMEM;
+    made->plan = plan;
+    made->options = options;
+    emu_audit_init(&made->audit);
+    enum emu_status status = build(made, corpus);
+    if (status != EMU_OK) {
+        emu_auditor_destroy(made);
+        return status;
+    }
+    announce(made);
+    *auditor = made;
+    return EMU_OK;
+}
+
+void emu_auditor_destroy(struct emu_auditor *auditor)
+{
+    if (!auditor)
+        return;
+    emu_oracle_destroy(auditor->oracle);
+    emu_audit_finish(&auditor->audit);
+    free(auditor->steps);
+    free(auditor->records);
+    free(auditor->arenas);
+    free(auditor);
+}
+
+static bool due(uint64_t step, uint64_t every, uint64_t last)
+{
+    return step % every == 0 || step == 1 || step == last;
+}
+
+static bool checks_due(const struct emu_auditor *auditor, uint64_t step)
+{
+    const struct emu_config *config = auditor->plan->config;
+    return due(step, config->checks.every, config->train.steps);
+}
+
+static bool oracle_due(const struct emu_auditor *auditor, uint64_t step)
+{
+    const struct emu_config *config = auditor->plan->config;
+    return auditor->oracle && step >= 1 && step <= config->train.steps &&
+           due(step, config->checks.oracle_every, config->train.steps);
+}
+
+/* Wait until all ranks have written the record of `step`. */
+static enum emu_status collect(struct emu_auditor *auditor, const struct emu_segment *segment,
+                               uint64_t step)
+{
+    enum emu_status status = emu_gate_all_arrived(segment, step + 1);
+    if (status != EMU_OK)
+        return status;
+    for (uint32_t rank = 0; rank < segment->world; rank++) {
+        auditor->records[rank] = (const struct emu_step_record *)emu_segment_record(segment, rank);
+        auditor->arenas[rank] = emu_segment_arena(segment, rank);
+    }
+    auditor->evidence.step = step;
+    return EMU_OK;
+}
+
+static void note_step(struct emu_auditor *auditor, const struct emu_oracle_step *oracle)
+{
+    const struct emu_step_record *record = auditor->records[0];
+    struct emu_training_step *step = &auditor->steps[auditor->step_count++];
+    *step = (struct emu_training_step){.step = auditor->evidence.step,
+                                       .loss = record->step_loss,
+                                       .grad_norm = record->grad_norm,
+                                       .tokens = record->step_tokens};
+    if (oracle) {
+        step->has_oracle = true;
+        step->oracle_loss = oracle->loss.value;
+        step->loss_bound = 2 * oracle->loss.bound;
+    }
+    if (auditor->options->progress)
+        auditor->options->progress(step, auditor->plan->config->train.steps,
+                                   auditor->options->user);
+}
+
+static enum emu_gate_verdict judge(const struct emu_auditor *auditor)
+{
+    bool faulty = emu_findings_faults(&auditor->audit.findings) > 0;
+    return faulty && !auditor->options->keep_going ? EMU_GATE_STOP : EMU_GATE_GO_ON;
+}
+
+/* Gate 0: the parameters were drawn and nothing has run yet. */
+static void audit_start(struct emu_auditor *auditor)
+{
+    emu_check_tiling(&auditor->evidence, &auditor->audit);
+    emu_check_init(&auditor->evidence, &auditor->audit);
+}
+
+static void audit_step(struct emu_auditor *auditor, const struct emu_oracle_step *oracle)
+{
+    if (checks_due(auditor, auditor->evidence.step)) {
+        emu_check_data(&auditor->evidence, &auditor->audit);
+        emu_check_replicas(&auditor->evidence, &auditor->audit);
+        emu_check_tiling(&auditor->evidence, &auditor->audit);
+    }
+    if (oracle)
+        emu_check_oracle(&auditor->evidence, oracle, &auditor->audit);
+    note_step(auditor, oracle);
+}
+
+/* Answer the gate of the step just audited; the oracle then starts where the ranks do. */
+static enum emu_gate_verdict answer(struct emu_auditor *auditor, const struct emu_segment *segment)
+{
+    uint64_t step = auditor->evidence.step;
+    enum emu_gate_verdict verdict = judge(auditor);
+    if (verdict == EMU_GATE_GO_ON && oracle_due(auditor, step + 1))
+        emu_oracle_load(auditor->oracle, &auditor->evidence);
+    emu_gate_answer(segment, step + 1, verdict);
+    return verdict;
+}
+
+/* The oracle's step, where one is due; a failure is a defect of ours and is said. */
+static bool consult(struct emu_auditor *auditor, uint64_t step, struct emu_oracle_step *view)
+{
+    if (!oracle_due(auditor, step))
+        return false;
+    enum emu_status status = emu_oracle_run(auditor->oracle, view);
+    if (status == EMU_OK)
+        return true;
+    struct emu_finding *finding = emu_findings_add(&auditor->audit.findings, EMU_CLASS_INTERNAL);
+    if (finding)
+        emu_finding_message(finding, "the oracle could not run step %llu: %s",
+                            (unsigned long long)step, emu_status_text(status));
+    return false;
+}
+
+void emu_auditor_run(struct emu_auditor *auditor, const struct emu_segment *segment)
+{
+    uint64_t steps = auditor->plan->config->train.steps;
+    if (collect(auditor, segment, 0) != EMU_OK)
+        return;
+    audit_start(auditor);
+    for (uint64_t step = 1; answer(auditor, segment) == EMU_GATE_GO_ON && step <= steps; step++) {
+        struct emu_oracle_step view;
+        bool expected = consult(auditor, step, &view);
+        if (collect(auditor, segment, step) != EMU_OK)
+            return;
+        audit_step(auditor, expected ? &view : NULL);
+    }
+}
+
+void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *result)
+{
+    result->audit = auditor->audit;
+    result->steps = auditor->steps;
+    result->step_count = auditor->step_count;
+    emu_audit_init(&auditor->audit);
+    auditor->steps = NULL;
+}

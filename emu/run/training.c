@@ -1,0 +1,143 @@
+#include "run/training.h"
+
+#include "check/finding.h"
+#include "comm/rank.h"
+#include "run/auditor.h"
+#include "seg/board.h"
+#include "seg/gate.h"
+#include "train/trainer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What every rank inherits through the fork. */
+struct training {
+    const struct emu_plan *plan;
+    struct emu_corpus corpus;
+    struct emu_auditor *auditor;
+};
+
+/* Write the record of the last step and wait for the auditor. */
+static enum emu_status report(struct emu_rank *rank, const struct emu_trainer *trainer,
+                              enum emu_gate_verdict *verdict)
+{
+    const struct emu_segment *segment = emu_rank_segment(rank);
+    uint32_t id = emu_rank_id(rank);
+    struct emu_step_record *record = (struct emu_step_record *)emu_segment_record(segment, id);
+    emu_trainer_record(trainer, emu_segment_arena(segment, id), record);
+    return emu_gate_pass(segment, id, trainer->step + 1, verdict);
+}
+
+static enum emu_status train(struct emu_rank *rank, const struct training *training)
+{
+    struct emu_trainer *trainer;
+    enum emu_status status = emu_trainer_create(training->plan, &training->corpus, rank, &trainer);
+    if (status != EMU_OK)
+        return status;
+    enum emu_gate_verdict verdict = EMU_GATE_GO_ON;
+    status = report(rank, trainer, &verdict);
+    uint64_t steps = training->plan->config->train.steps;
+    while (status == EMU_OK && verdict == EMU_GATE_GO_ON && trainer->step < steps) {
+        status = emu_trainer_step(trainer);
+        if (status == EMU_OK)
+            status = report(rank, trainer, &verdict);
+    }
+    emu_trainer_destroy(trainer);
+    return status;
+}
+
+static int body(struct emu_rank *rank, void *user)
+{
+    return (int)train(rank, user);
+}
+
+static void audit(const struct emu_segment *segment, void *user)
+{
+    struct training *training = user;
+    emu_auditor_run(training->auditor, segment);
+}
+
+/* The arena that the largest share needs. */
+static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
+{
+    *bytes = 0;
+    for (uint32_t tp = 0; tp < plan->tp; tp++) {
+        uint64_t share;
+        enum emu_status status = emu_trainer_bytes(plan, tp, &share);
+        if (status != EMU_OK)
+            return status;
+        if (share > *bytes)
+            *bytes = share;
+    }
+    return EMU_OK;
+}
+
+static enum emu_status start(struct training *training, const struct emu_training_options *options,
+                             struct emu_training_result *result)
+{
+    const struct emu_plan *plan = training->plan;
+    struct emu_job job = {.roster = &plan->roster,
+                          .record_bytes = emu_step_record_bytes(plan->tensor_count),
+                          .body = body,
+                          .auditor = audit,
+                          .user = training,
+                          .timeout_ns = options->timeout_ns,
+                          .only_output = options->only_output,
+                          .hold_on_finding = options->stop_on_finding,
+                          .output_fd = options->output_fd};
+    enum emu_status status = arena_bytes(plan, &job.arena_bytes);
+    if (status != EMU_OK)
+        return status;
+    result->text_bytes = training->corpus.bytes;
+    result->text_sequences = training->corpus.count;
+    status = emu_job_run(&job, &result->job);
+    if (status != EMU_OK)
+        return status;
+    emu_auditor_take(training->auditor, result);
+    return EMU_OK;
+}
+
+/* Faults of processes and calls come first: what the audits saw follows from them. */
+static enum emu_status gather(struct emu_training_result *result, const char *replay)
+{
+    bool moved = emu_findings_move(&result->findings, &result->job.findings) &&
+                 emu_findings_move(&result->findings, &result->audit.findings);
+    if (replay)
+        result->replay = strdup(replay);
+    if (!moved || (replay && !result->replay))
+        return EMU_ENOMEM;
+    for (size_t i = 0; replay && i < result->findings.count; i++)
+        emu_finding_set_text(&result->findings.items[i].replay, "%s", replay);
+    return EMU_OK;
+}
+
+enum emu_status emu_training_run(const struct emu_plan *plan,
+                                 const struct emu_training_options *options,
+                                 struct emu_training_result *result)
+{
+    struct training training = {.plan = plan};
+    *result = (struct emu_training_result){.config = plan->config, .plan = plan};
+    enum emu_status status = emu_corpus_init(&training.corpus, options->text, options->text_size,
+                                             plan->config->data.sequence);
+    if (status == EMU_OK)
+        status = emu_auditor_create(plan, &training.corpus, options, &training.auditor);
+    if (status == EMU_OK)
+        status = start(&training, options, result);
+    if (status == EMU_OK)
+        status = gather(result, options->replay);
+    emu_auditor_destroy(training.auditor);
+    emu_corpus_finish(&training.corpus);
+    if (status != EMU_OK)
+        emu_training_result_finish(result);
+    return status;
+}
+
+void emu_training_result_finish(struct emu_training_result *result)
+{
+    emu_audit_finish(&result->audit);
+    emu_job_result_finish(&result->job);
+    emu_findings_finish(&result->findings);
+    free(result->steps);
+    free(result->replay);
+    *result = (struct emu_training_result){0};
+}
