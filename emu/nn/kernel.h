@@ -11,6 +11,7 @@
  * order in which a computation of the same formula adds its terms (running error analysis: N.
  * Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., sections 3.1 and 3.3; gamma_n =
  * n*u/(1-n*u)). Any two computed values of one formula therefore differ by at most twice the bound.
+ * README.md derives the bounds.
  */
 #ifndef EMU_NN_KERNEL_H
 #define EMU_NN_KERNEL_H
@@ -28,6 +29,9 @@ struct emu_matmul {
     void *c;
     uint64_t m, n, k;
     bool accumulate; /* c += instead of c = : c takes part as the first term of the sum */
+    /* Bounded kinds: terms of the whole sum, where other calls add to c too and other computations
+     * may add the terms of all these calls in any order (a tied table). 0: k, and c is one more. */
+    uint64_t terms;
 };
 
 /* One byte a token: its target byte; valid: 0 masked, else 1. */

@@ -74,6 +74,10 @@ struct emu_head {
     void *table, *dtable;        /* dtable may be the embedding's where tied */
     uint64_t first, rows, width; /* vocabulary rows held, unpadded */
     enum emu_loss_kind loss;
+    /* Tied table: how many terms the embedding adds at most to one element of it in a step, over
+     * all ranks (the largest count of one byte among the ids; their number is safe). Widens the
+     * bounds of bounded kinds, plain kinds ignore it. */
+    uint64_t shared_terms;
 };
 EMU_MUST_CHECK enum emu_status emu_head_forward(const struct emu_nn *nn,
                                                 const struct emu_head *layer, const void *stream,

@@ -1,0 +1,88 @@
+/* The vocabulary-parallel head and the loss of each token. */
+#include "nn/layer.h"
+
+#include <stddef.h>
+
+static enum emu_status all_reduce_max(const struct emu_nn *nn, void *x, uint64_t n,
+                                      const char *label)
+{
+    const struct emu_call call = {.kind = EMU_ALL_REDUCE,
+                                  .group = nn->tp_group,
+                                  .count = n,
+                                  .dtype = nn->kernels->dtype,
+                                  .op = EMU_MAX,
+                                  .input = x,
+                                  .output = x,
+                                  .label = label,
+                                  .file = __FILE__,
+                                  .line = __LINE__};
+    return emu_run_call(nn->rank, &call);
+}
+
+/* Three numbers a token cross tp: the largest logit, the sum of exponentials, the target's logit.
+ */
+static enum emu_status cross_entropy(const struct emu_nn *nn, const struct emu_targets *targets,
+                                     void *logits, void *loss, void *scratch)
+{
+    const struct emu_kernels *k = nn->kernels;
+    const uint64_t rows = targets->rows, part = rows * k->bytes;
+    unsigned char *max = scratch;
+    unsigned char *sum = part > 0 ? max + part : max;
+    unsigned char *picked = part > 0 ? sum + part : max;
+
+    k->row_max(max, logits, rows, targets->columns);
+    enum emu_status status = all_reduce_max(nn, max, rows, "head.max");
+    if (status != EMU_OK)
+        return status;
+    k->exp_sum(sum, logits, max, rows, targets->columns);
+    status = emu_tp_sum(nn, sum, rows, "head.sum");
+    if (status != EMU_OK)
+        return status;
+    k->pick(picked, logits, targets);
+    status = emu_tp_sum(nn, picked, rows, "head.target");
+    if (status != EMU_OK)
+        return status;
+    k->nll(loss, sum, max, picked, targets);
+    k->softmax_back(logits, logits, max, sum, targets);
+    return EMU_OK;
+}
+
+enum emu_status emu_head_forward(const struct emu_nn *nn, const struct emu_head *layer,
+                                 const void *stream, const struct emu_targets *targets,
+                                 void *logits, void *loss, void *scratch)
+{
+    const struct emu_kernels *k = nn->kernels;
+    k->matmul_nt(&(struct emu_matmul){.a = stream,
+                                      .b = layer->table,
+                                      .c = logits,
+                                      .m = targets->rows,
+                                      .n = layer->rows,
+                                      .k = layer->width});
+    if (layer->loss == EMU_CROSS_ENTROPY)
+        return cross_entropy(nn, targets, logits, loss, scratch);
+    k->squared(loss, logits, logits, targets);
+    return emu_tp_sum(nn, loss, targets->rows, "head.sum");
+}
+
+enum emu_status emu_head_backward(const struct emu_nn *nn, const struct emu_head *layer,
+                                  const void *stream, const void *dlogits, uint64_t rows,
+                                  void *dstream)
+{
+    const struct emu_kernels *k = nn->kernels;
+    k->matmul_tn(
+        &(struct emu_matmul){.a = dlogits,
+                             .b = stream,
+                             .c = layer->dtable,
+                             .m = layer->rows,
+                             .n = layer->width,
+                             .k = rows,
+                             .accumulate = true,
+                             .terms = layer->shared_terms ? rows + layer->shared_terms : 0});
+    k->matmul_nn(&(struct emu_matmul){.a = dlogits,
+                                      .b = layer->table,
+                                      .c = dstream,
+                                      .m = rows,
+                                      .n = layer->width,
+                                      .k = layer->rows});
+    return emu_tp_sum(nn, dstream, rows * layer->width, "head");
+}
