@@ -2,6 +2,7 @@
 
 #include <criterion/parameterized.h>
 #include <math.h>
+#include <stdio.h>
 
 #define MODEL "model: {kind: mlp_lm, context: 3, embed: 5, hidden: 7, layers: 2, norm: rms}\n"
 #define DATA "data: {text: t.txt, sequence: 8, batch: 10, microbatches: 3}\n"
