@@ -1,2 +1,80 @@
-# What users get: the library meshemu::meshemu and the program meshemu.
-file(GLOB cli_main CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/emu/cli/main.c)
+# What users get: the library meshemu::meshemu, the program meshemu, and what is installed with them.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+file(STRINGS include/meshemu/meshemu.h version_line REGEX "define EMU_VERSION")
+if(NOT version_line MATCHES "\"${PROJECT_VERSION}\"")
+  message(FATAL_ERROR "EMU_VERSION in include/meshemu/meshemu.h is not ${PROJECT_VERSION}")
+endif()
+
+# --- the library -------------------------------------------------------------------------------
+# The objects of these folders, compiled once, hidden but for what EMU_PUBLIC exports.
+set(library_objects)
+foreach(folder base os mesh config ledger seg plan comm nn train check run)
+  get_target_property(type emu_${folder} TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    list(APPEND library_objects $<TARGET_OBJECTS:emu_${folder}>)
+  endif()
+endforeach()
+
+# emu_library(TARGET KIND EXPORT_NAME)
+function(emu_library target kind export_name)
+  add_library(${target} ${kind} ${library_objects})
+  add_library(meshemu::${export_name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME meshemu EXPORT_NAME ${export_name}
+    LINKER_LANGUAGE C VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+emu_library(meshemu_shared SHARED meshemu)
+target_link_libraries(meshemu_shared PRIVATE $<BUILD_INTERFACE:emu_flags>
+  PkgConfig::YAML PkgConfig::XXHASH Threads::Threads rt m)
+if(NOT EMU_SANITIZE)
+  target_link_options(meshemu_shared PRIVATE -Wl,--no-undefined)
+endif()
+
+emu_library(meshemu_static STATIC static)
+target_link_libraries(meshemu_static INTERFACE yaml xxhash rt m pthread)
+
+# --- the program -------------------------------------------------------------------------------
+# main.c belongs to the program alone: in a library it would take the place of a test's main.
+get_target_property(cli_sources emu_cli SOURCES)
+list(FILTER cli_sources EXCLUDE REGEX "/main\\.c$")
+set_property(TARGET emu_cli PROPERTY SOURCES ${cli_sources})
+if(EXISTS ${PROJECT_SOURCE_DIR}/emu/report/run_command.c)
+  target_compile_definitions(emu_cli PRIVATE EMU_HAVE_RUN)
+endif()
+
+add_executable(meshemu emu/cli/main.c)
+target_link_libraries(meshemu PRIVATE emu_cli emu_warnings)
+
+# Manual page and completion come from the program's own table of options.
+set(generated ${PROJECT_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${generated})
+add_custom_command(OUTPUT ${generated}/meshemu.1 ${generated}/meshemu.bash
+  COMMAND meshemu --man > ${generated}/meshemu.1
+  COMMAND meshemu --completion bash > ${generated}/meshemu.bash
+  DEPENDS meshemu
+  VERBATIM)
+add_custom_target(emu_manual ALL DEPENDS ${generated}/meshemu.1 ${generated}/meshemu.bash)
+
+# --- installation ------------------------------------------------------------------------------
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/meshemu)
+file(RELATIVE_PATH EMU_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" EMU_PC_TO_PREFIX "${EMU_PC_TO_PREFIX}")
+configure_file(cmake/meshemu.pc.in ${generated}/meshemu.pc @ONLY)
+configure_package_config_file(cmake/meshemu-config.cmake.in ${generated}/meshemu-config.cmake
+  INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${generated}/meshemu-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+
+install(TARGETS meshemu meshemu_shared meshemu_static EXPORT meshemu-targets)
+install(EXPORT meshemu-targets NAMESPACE meshemu:: DESTINATION ${package_folder})
+install(FILES ${generated}/meshemu-config.cmake ${generated}/meshemu-config-version.cmake
+  DESTINATION ${package_folder})
+install(DIRECTORY include/meshemu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(FILES ${generated}/meshemu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${generated}/meshemu.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/meshemu.bash RENAME meshemu
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -1,42 +1,11 @@
 #include "report/config_file.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include "os/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_MAX_CONFIG ((size_t)1 << 20)
-
-/* The file's bytes, at most one more than a config may have: enough to see that it is too long. */
-static enum emu_status read_bytes(FILE *file, const char *path, struct emu_text *bytes,
-                                  struct emu_text *diagnostics)
-{
-    char part[4096];
-    size_t got;
-    while (bytes->size <= SIZE_MAX_CONFIG && (got = fread(part, 1, sizeof part, file)) > 0)
-        emu_text_add(bytes, part, got);
-    if (ferror(file)) {
-        int reason = errno;
-        emu_text_printf(diagnostics, "%s: error: cannot read the config: %s\n", path,
-                        strerror(reason));
-        return reason == EISDIR ? EMU_EPARSE : EMU_ESYSTEM;
-    }
-    return bytes->failed ? EMU_ENOMEM : EMU_OK;
-}
-
-static enum emu_status load(const char *path, struct emu_text *bytes, struct emu_text *diagnostics)
-{
-    FILE *file = fopen(path, "re");
-    if (!file) {
-        int reason = errno;
-        emu_text_printf(diagnostics, "%s: error: cannot open the config: %s\n", path,
-                        strerror(reason));
-        return EMU_EPARSE;
-    }
-    enum emu_status status = read_bytes(file, path, bytes, diagnostics);
-    fclose(file);
-    return status;
-}
+#define CONFIG_LIMIT ((size_t)1 << 20)
 
 /* "configs" of "configs/a.yaml", "" of "a.yaml", "/" of "/a.yaml". NULL: no memory. */
 static char *directory_of(const char *path)
@@ -47,25 +16,40 @@ static char *directory_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+/* A file that cannot be read is the user's mistake; that memory ran out is not. */
+static enum emu_status load(const char *path, char **bytes, size_t *size,
+                            struct emu_text *diagnostics)
+{
+    struct emu_reason reason;
+    enum emu_status status = emu_file_read(path, CONFIG_LIMIT, bytes, size, &reason);
+    if (status == EMU_OK)
+        return EMU_OK;
+    emu_text_printf(diagnostics, "error: %s\n", reason.text);
+    return status == EMU_ESYSTEM ? EMU_EPARSE : status;
+}
+
 enum emu_status emu_config_file_read(const char *path, const struct emu_override *sets,
                                      size_t set_count, struct emu_text *diagnostics,
                                      struct emu_config **config)
 {
-    struct emu_text bytes = {0};
-    enum emu_status status = load(path, &bytes, diagnostics);
+    char *bytes;
+    size_t size;
+    enum emu_status status = load(path, &bytes, &size, diagnostics);
+    if (status != EMU_OK)
+        return status;
     char *directory = directory_of(path);
-    if (status == EMU_OK && !directory)
-        status = EMU_ENOMEM;
-    if (status == EMU_OK) {
+    if (directory) {
         struct emu_config_params params = {.name = path,
                                            .directory = directory,
-                                           .text = emu_text_get(&bytes),
-                                           .size = bytes.size,
+                                           .text = bytes,
+                                           .size = size,
                                            .sets = sets,
                                            .set_count = set_count};
         status = emu_config_read(&params, diagnostics, config);
+    } else {
+        status = EMU_ENOMEM;
     }
     free(directory);
-    emu_text_finish(&bytes);
+    free(bytes);
     return status;
 }

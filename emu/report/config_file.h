@@ -4,9 +4,9 @@
 
 #include "config/config.h"
 
-/* EMU_OK with *config for emu_config_destroy. EMU_EPARSE: the file is missing, cannot be opened or
- * says something wrong; EMU_ESYSTEM, EMU_ENOMEM: it could not be read to its end. `diagnostics`
- * then holds whole lines to print. No more than the limit of a config (1 MiB) is kept. */
+/* EMU_OK with *config for emu_config_destroy. EMU_EPARSE: the file cannot be read, is longer than a
+ * config may be (1 MiB) or says something wrong; `diagnostics` then holds whole lines to print.
+ * EMU_ENOMEM. */
 EMU_MUST_CHECK enum emu_status emu_config_file_read(const char *path,
                                                     const struct emu_override *sets,
                                                     size_t set_count, struct emu_text *diagnostics,
