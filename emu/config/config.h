@@ -141,6 +141,7 @@ struct emu_config {
     } batch; /* accounting only */
     enum emu_recompute recompute;
     bool sequence_parallel, flash;
+    bool dropout; /* equals model.dropout, whichever of them was given */
     char **faults;
     size_t fault_count;
     int64_t stall_after_ns; /* -1: no budget */
