@@ -220,7 +220,6 @@ struct refused { /* arrays: a parameter reaches its test by copy, without what i
 ParameterizedTestParameters(plan_runnable, what_cannot_run_is_refused_with_a_reason)
 {
     static struct refused cases[] = {
-        {MODEL DATA, "needs a mesh"},
         {"mesh: dp=2\n", "needs a model"},
         {"mesh: dp=2\n" MODEL, "needs a text"},
         {"mesh: dp=2,cp=2\n" MODEL DATA, "cp must be 1"},
