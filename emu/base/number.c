@@ -3,25 +3,25 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The C locale, made once; (locale_t)0 where memory ran out. */
+/* The C locale, made once by whichever thread comes first; (locale_t)0 where memory ran out.
+ * release/acquire: what newlocale wrote is there for whoever sees the pointer. */
 static locale_t c_locale(void)
 {
-    static locale_t made;
-    if (!made)
-        made = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return made;
-}
-
-/* A locale may print a decimal comma; ours is always a point. */
-static void point(char *text)
-{
-    char *comma = strchr(text, ',');
-    if (comma)
-        *comma = '.';
+    static _Atomic(locale_t) made;
+    locale_t seen = atomic_load_explicit(&made, memory_order_acquire);
+    if (seen)
+        return seen;
+    locale_t mine = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!mine || atomic_compare_exchange_strong_explicit(&made, &seen, mine, memory_order_release,
+                                                         memory_order_acquire))
+        return mine;
+    freelocale(mine);
+    return seen;
 }
 
 const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX])
@@ -30,13 +30,14 @@ const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX])
         return strcpy(out, "nan");
     if (isinf(value))
         return strcpy(out, value > 0 ? "inf" : "-inf");
+    locale_t callers = uselocale(c_locale());
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, EMU_NUMBER_MAX, "%.*g", digits, value);
-        point(out);
         double back;
         if (emu_parse_f64(out, &back) && back == value)
             break;
     }
+    uselocale(callers);
     return out;
 }
 
