@@ -136,6 +136,19 @@ static void put_line(const struct picture *picture, uint32_t first, uint32_t cou
     fputc('\n', picture->out);
 }
 
+/* Blocks on one line, of those that fit: whole axes where that is possible. */
+static uint32_t blocks_on_a_line(const struct picture *picture, uint32_t fit)
+{
+    uint32_t whole = 1;
+    for (uint32_t i = picture->outer.count; i-- > 0;) {
+        uint32_t size = picture->mesh->axes[picture->outer.index[i]].size;
+        if (size > fit / whole)
+            break;
+        whole *= size;
+    }
+    return whole > 1 ? whole : fit;
+}
+
 void emu_mesh_print_picture(const struct emu_mesh *mesh, FILE *out, uint32_t columns)
 {
     if (mesh->world == 1 || mesh->world > PICTURE_MAX_WORLD)
@@ -146,7 +159,7 @@ void emu_mesh_print_picture(const struct emu_mesh *mesh, FILE *out, uint32_t col
         return;
     uint32_t rows = size_of(mesh, picture.down);
     uint32_t blocks = mesh->world / rows / size_of(mesh, picture.across);
-    uint32_t side_by_side = (columns - 2) / picture.width;
+    uint32_t side_by_side = blocks_on_a_line(&picture, (columns - 2) / picture.width);
     for (uint32_t first = 0; first < blocks; first += side_by_side) {
         uint32_t left = blocks - first;
         uint32_t count = left < side_by_side ? left : side_by_side;
