@@ -11,6 +11,10 @@ const struct emu_kernels *emu_kernels_of(enum emu_dtype dtype)
         return &emu_kernels_f64;
     case EMU_F32:
         return &emu_kernels_f32;
+    case EMU_BOUND64:
+        return &emu_kernels_bound64;
+    case EMU_BOUND32:
+        return &emu_kernels_bound32;
     default:
         return NULL;
     }
