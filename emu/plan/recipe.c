@@ -1,0 +1,208 @@
+#include "plan/recipe.h"
+
+#include "base/number.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool emu_glob_match(const char *glob, const char *name)
+{
+    const char *star = NULL; /* the last * seen, and where the name stood then */
+    const char *resume = NULL;
+    while (*name) {
+        if (*glob == '*') {
+            star = glob++;
+            resume = name;
+        } else if (*glob == '?' || *glob == *name) {
+            glob++;
+            name++;
+        } else if (star) {
+            glob = star + 1;
+            name = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return *glob == '\0';
+}
+
+bool emu_reduction_covers(const struct emu_reduction_plan *reduction, const char *parameter)
+{
+    return !strcmp(reduction->params, "all") || emu_glob_match(reduction->params, parameter);
+}
+
+/* A factor that the config has checked; NULL is 1. */
+static enum emu_status parse(const char *text, struct emu_expression *out)
+{
+    struct emu_expression_error error;
+    return emu_expression_parse(text ? text : "1", out, &error) ? EMU_OK : EMU_EINTERNAL;
+}
+
+/* An axis that the mesh has not is of size 1: nothing to reduce over. */
+static void append_axis(struct emu_axes *axes, int axis)
+{
+    if (axis >= 0)
+        axes->index[axes->count++] = (uint8_t)axis;
+}
+
+/* Axes and family of a list of names. */
+static enum emu_status resolve_over(struct emu_roster *roster, char *const *names, size_t count,
+                                    struct emu_reduction_plan *reduction)
+{
+    reduction->family = UINT32_MAX;
+    for (size_t i = 0; i < count; i++) {
+        size_t used = strlen(reduction->over);
+        snprintf(reduction->over + used, sizeof reduction->over - used, "%s%s", i ? "," : "",
+                 names[i]);
+        if (!strcmp(names[i], "world"))
+            reduction->axes = emu_axes_all(roster->mesh);
+        else
+            append_axis(&reduction->axes, emu_mesh_find(roster->mesh, names[i]));
+    }
+    if (reduction->axes.count == 0)
+        return EMU_OK;
+    return emu_roster_add_axes(roster, &reduction->axes, &reduction->family);
+}
+
+static enum emu_status resolve_given(const struct emu_reduce_config *given,
+                                     struct emu_roster *roster,
+                                     struct emu_reduction_plan *reduction)
+{
+    *reduction = (struct emu_reduction_plan){
+        .avg = given->avg, .when = given->when, .line = given->line, .column = given->column};
+    reduction->params = strdup(given->params ? given->params : "all");
+    if (given->scale && strcmp(given->scale, "1"))
+        reduction->scale_text = strdup(given->scale);
+    if (!reduction->params || (given->scale && strcmp(given->scale, "1") && !reduction->scale_text))
+        return EMU_ENOMEM;
+    enum emu_status status = parse(given->scale, &reduction->scale);
+    if (status != EMU_OK)
+        return status;
+    return resolve_over(roster, given->over, given->over_count, reduction);
+}
+
+/* What every gradient is partial over: the axes whose ranks see other tokens. */
+static enum emu_status resolve_derived(struct emu_roster *roster,
+                                       struct emu_reduction_plan *reduction)
+{
+    static char dp[] = "dp";
+    static char cp[] = "cp";
+    char *names[2];
+    size_t count = 0;
+    *reduction = (struct emu_reduction_plan){.when = EMU_WHEN_STEP, .family = UINT32_MAX};
+    if (emu_mesh_find(roster->mesh, dp) >= 0)
+        names[count++] = dp;
+    if (emu_mesh_find(roster->mesh, cp) >= 0)
+        names[count++] = cp;
+    reduction->params = strdup("all");
+    if (!reduction->params)
+        return EMU_ENOMEM;
+    enum emu_status status = parse(NULL, &reduction->scale);
+    return status == EMU_OK ? resolve_over(roster, names, count, reduction) : status;
+}
+
+static enum emu_status resolve_reductions(const struct emu_config *config,
+                                          struct emu_roster *roster, struct emu_recipe_plan *recipe)
+{
+    const struct emu_recipe_config *given = &config->recipe;
+    bool derived = !given->given || !given->reduce_given;
+    size_t count = derived ? 1 : given->reduce_count;
+    recipe->reductions = calloc(count ? count : 1, sizeof *recipe->reductions);
+    if (!recipe->reductions)
+        return EMU_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct emu_reduction_plan *reduction = &recipe->reductions[i];
+        recipe->reduction_count++; /* so that finish frees a half-built one */
+        enum emu_status status = derived ? resolve_derived(roster, reduction)
+                                         : resolve_given(&given->reduce[i], roster, reduction);
+        if (status != EMU_OK)
+            return status;
+    }
+    return EMU_OK;
+}
+
+static enum emu_status resolve_factors(const struct emu_config *config,
+                                       struct emu_recipe_plan *recipe)
+{
+    const struct emu_recipe_config *given = &config->recipe;
+    const char *loss = given->given && given->scale_loss ? given->scale_loss : "1";
+    const char *grad = !given->given ? "1/tokens" : given->scale_grad ? given->scale_grad : "1";
+    recipe->scale_loss_text = strdup(loss);
+    recipe->scale_grad_text = strdup(grad);
+    if (!recipe->scale_loss_text || !recipe->scale_grad_text)
+        return EMU_ENOMEM;
+    enum emu_status status = parse(loss, &recipe->scale_loss);
+    return status == EMU_OK ? parse(grad, &recipe->scale_grad) : status;
+}
+
+enum emu_status emu_recipe_resolve(const struct emu_config *config, struct emu_roster *roster,
+                                   struct emu_recipe_plan *recipe)
+{
+    const struct emu_recipe_config *given = &config->recipe;
+    *recipe = (struct emu_recipe_plan){.derived = !given->given};
+    if (given->given) {
+        recipe->loss = given->loss;
+        recipe->accumulate = given->accumulate;
+        recipe->norm = given->norm;
+        recipe->clipped = given->clip_given;
+        recipe->max_norm = given->clip_max_norm;
+    }
+    enum emu_status status = resolve_factors(config, recipe);
+    if (status == EMU_OK)
+        status = resolve_reductions(config, roster, recipe);
+    if (status != EMU_OK)
+        emu_recipe_finish(recipe);
+    return status;
+}
+
+static void finish_reduction(struct emu_reduction_plan *reduction)
+{
+    free(reduction->params);
+    free(reduction->scale_text);
+}
+
+void emu_recipe_finish(struct emu_recipe_plan *recipe)
+{
+    for (uint32_t i = 0; i < recipe->reduction_count; i++)
+        finish_reduction(&recipe->reductions[i]);
+    free(recipe->reductions);
+    free(recipe->scale_loss_text);
+    free(recipe->scale_grad_text);
+    *recipe = (struct emu_recipe_plan){0};
+}
+
+static const char *when_word(enum emu_when when)
+{
+    static const char *const words[] = {"step", "microbatch", "first", "last"};
+    return words[when];
+}
+
+static void put_reduction(const struct emu_reduction_plan *reduction, struct emu_text *out)
+{
+    emu_text_printf(out, "    - {over: [%s], op: %s, params: \"%s\", when: %s", reduction->over,
+                    reduction->avg ? "avg" : "sum", reduction->params, when_word(reduction->when));
+    if (reduction->scale_text)
+        emu_text_printf(out, ", scale: \"%s\"", reduction->scale_text);
+    emu_text_puts(out, "}\n");
+}
+
+void emu_recipe_to_yaml(const struct emu_recipe_plan *recipe, struct emu_text *out)
+{
+    static const char *const accumulate[] = {"sum", "mean", "last"};
+    static const char *const norm[] = {"unique", "local", "replicas"};
+    char number[EMU_NUMBER_MAX];
+    emu_text_puts(out, "recipe:\n");
+    emu_text_printf(out, "  loss: %s\n", recipe->loss == EMU_LOSS_MEAN ? "mean" : "sum");
+    emu_text_printf(out, "  scale_loss: \"%s\"\n", recipe->scale_loss_text);
+    emu_text_printf(out, "  accumulate: %s\n", accumulate[recipe->accumulate]);
+    emu_text_puts(out, recipe->reduction_count ? "  reduce:\n" : "  reduce: []\n");
+    for (uint32_t i = 0; i < recipe->reduction_count; i++)
+        put_reduction(&recipe->reductions[i], out);
+    emu_text_printf(out, "  scale_grad: \"%s\"\n", recipe->scale_grad_text);
+    if (recipe->clipped)
+        emu_text_printf(out, "  clip: {max_norm: %s}\n", emu_number_f64(recipe->max_norm, number));
+    emu_text_printf(out, "  norm: %s\n", norm[recipe->norm]);
+}
