@@ -18,7 +18,7 @@ examples/install_packages.sh build-essential cmake ninja-build pkg-config libyam
 
 say "2 of 3: build of build/release (log: build/quickstart-build.log)"
 mkdir -p build
-if ! { cmake --preset release -DEMU_TESTS=OFF && cmake --build --preset release --target meshemu_program; } \
+if ! { cmake --preset release -DEMU_TESTS=OFF && cmake --build --preset release --target meshemu; } \
     >build/quickstart-build.log 2>&1; then
     cat build/quickstart-build.log >&2
     say "the build failed"
