@@ -23,7 +23,7 @@ static void free_strings(char **strings, size_t count)
     free(strings);
 }
 
-static void finish_finding(struct emu_finding *finding)
+void emu_finding_finish(struct emu_finding *finding)
 {
     for (size_t i = 0; i < finding->wait_count; i++)
         free(finding->waits[i].targets);
@@ -45,7 +45,7 @@ void emu_findings_finish(struct emu_findings *findings)
     if (!findings)
         return;
     for (size_t i = 0; i < findings->count; i++)
-        finish_finding(&findings->items[i]);
+        emu_finding_finish(&findings->items[i]);
     free(findings->items);
     *findings = (struct emu_findings){0};
 }

@@ -21,6 +21,9 @@ struct emu_finding *emu_findings_add(struct emu_findings *findings, enum emu_cla
 /* Move all of `from` to the end of `to`; `from` is empty after. false: memory, nothing moved. */
 bool emu_findings_move(struct emu_findings *to, struct emu_findings *from);
 
+/* Free what one finding owns; it must not be used after. */
+void emu_finding_finish(struct emu_finding *finding);
+
 void emu_finding_message(struct emu_finding *finding, const char *format, ...) EMU_PRINTF(2, 3);
 void emu_finding_consequence(struct emu_finding *finding, const char *format, ...) EMU_PRINTF(2, 3);
 void emu_finding_axis(struct emu_finding *finding, const char *axis);

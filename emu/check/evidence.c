@@ -1,0 +1,127 @@
+#include "check/evidence.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *emu_state_word(enum emu_state state)
+{
+    static const char *const words[EMU_STATE_COUNT] = {"weight", "gradient", "first moment",
+                                                       "second moment"};
+    return words[state];
+}
+
+bool emu_state_is_kept(const struct emu_plan *plan, enum emu_state state)
+{
+    return state < EMU_STATE_MOMENT_0 || state - EMU_STATE_MOMENT_0 < plan->moments;
+}
+
+const struct emu_mesh *emu_evidence_mesh(const struct emu_evidence *evidence)
+{
+    return evidence->plan->roster.mesh;
+}
+
+uint32_t emu_evidence_world(const struct emu_evidence *evidence)
+{
+    return evidence->plan->roster.mesh->world;
+}
+
+uint32_t emu_evidence_tp(const struct emu_evidence *evidence, uint32_t rank)
+{
+    return emu_mesh_coord(evidence->plan->roster.mesh, rank, "tp");
+}
+
+const struct emu_tensor_record *emu_evidence_tensor(const struct emu_evidence *evidence,
+                                                    uint32_t rank, uint32_t tensor)
+{
+    assert(tensor < evidence->records[rank]->tensor_count);
+    return &evidence->records[rank]->tensors[tensor];
+}
+
+struct emu_hash emu_evidence_hash(const struct emu_evidence *evidence, uint32_t rank,
+                                  uint32_t tensor, enum emu_state state)
+{
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
+    if (state == EMU_STATE_WEIGHT)
+        return record->weight_hash;
+    if (state == EMU_STATE_GRADIENT)
+        return record->gradient_hash;
+    return record->moment_hash[state - EMU_STATE_MOMENT_0];
+}
+
+static uint64_t offset_of(const struct emu_tensor_record *record, enum emu_state state)
+{
+    if (state == EMU_STATE_WEIGHT)
+        return record->weight;
+    if (state == EMU_STATE_GRADIENT)
+        return record->gradient;
+    return record->moment[state - EMU_STATE_MOMENT_0];
+}
+
+double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                          enum emu_state state, uint64_t local)
+{
+    uint64_t offset = offset_of(emu_evidence_tensor(evidence, rank, tensor), state);
+    const unsigned char *array = evidence->arenas[rank] + offset;
+    if (evidence->plan->dtype == EMU_F32) {
+        float value;
+        memcpy(&value, array + local * sizeof value, sizeof value);
+        return (double)value;
+    }
+    double value;
+    memcpy(&value, array + local * sizeof value, sizeof value);
+    return value;
+}
+
+uint64_t emu_evidence_elements(const struct emu_tensor_record *record)
+{
+    return record->rows * record->columns;
+}
+
+struct emu_element emu_evidence_element(const struct emu_tensor_record *record, uint64_t local)
+{
+    return (struct emu_element){.row = record->first_row + local / record->columns,
+                                .column = record->first_column + local % record->columns};
+}
+
+uint64_t emu_evidence_logical(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                              uint64_t local)
+{
+    struct emu_element at =
+        emu_evidence_element(emu_evidence_tensor(evidence, rank, tensor), local);
+    return at.row * evidence->plan->tensors[tensor].columns + at.column;
+}
+
+bool emu_evidence_same_block(const struct emu_tensor_record *a, const struct emu_tensor_record *b)
+{
+    return a->first_row == b->first_row && a->rows == b->rows &&
+           a->first_column == b->first_column && a->columns == b->columns;
+}
+
+static bool run_in_bounds(uint64_t first, uint64_t count, uint64_t all)
+{
+    return first <= all && count <= all - first;
+}
+
+bool emu_evidence_in_bounds(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor)
+{
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
+    const struct emu_tensor_plan *plan = &evidence->plan->tensors[tensor];
+    return run_in_bounds(record->first_row, record->rows, plan->rows) &&
+           run_in_bounds(record->first_column, record->columns, plan->columns);
+}
+
+uint32_t emu_evidence_reference(const struct emu_evidence *evidence, uint32_t rank,
+                                const char *axis)
+{
+    const struct emu_mesh *mesh = emu_evidence_mesh(evidence);
+    uint32_t coords[EMU_MESH_MAX_AXES] = {0};
+    int kept = axis ? emu_mesh_find(mesh, axis) : -1;
+    if (kept >= 0)
+        coords[kept] = emu_mesh_coord(mesh, rank, axis);
+    return emu_mesh_rank(mesh, coords);
+}
+
+const char *emu_evidence_axis(const struct emu_evidence *evidence, uint32_t tensor)
+{
+    return evidence->plan->tensors[tensor].over_tp.kind == EMU_SHARD ? "tp" : NULL;
+}
