@@ -88,5 +88,5 @@ void emu_complaints_print(struct emu_complaints *complaints, struct emu_text *ou
     for (size_t i = 0; i < kept; i++)
         emu_complaint_print(&complaints->kept[i], out);
     if (complaints->total > kept)
-        emu_text_printf(out, "and %zu more\n", complaints->total - kept);
+        emu_text_printf(out, "and %zu more errors\n", complaints->total - kept);
 }

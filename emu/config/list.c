@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* No mesh has more axes, and none may be named twice. */
+#define MOST_NAMES (EMU_MESH_MAX_AXES + 4)
+
 static void *place_of(void *base, size_t offset)
 {
     return (char *)base + offset;
@@ -33,6 +36,11 @@ static bool read_texts(struct emu_reading *r, const struct emu_key *key,
     each.kind = EMU_KEY_TEXT;
     bool single = node->kind != EMU_NODE_LIST;
     size_t size = single ? 1 : node->count;
+    if (key->kind == EMU_KEY_NAMES && size > MOST_NAMES) {
+        emu_complaints_add(r->complaints, emu_node_spot(node), "'%s' has %zu names; %d are allowed",
+                           key->path, size, MOST_NAMES);
+        return false;
+    }
     char **texts = emu_store_alloc(r->store, size, sizeof *texts);
     bool good = texts != NULL;
     const struct emu_node *element = single ? node : node->first;

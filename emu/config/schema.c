@@ -219,7 +219,7 @@ static const struct emu_key rows[] = {
         .help = "axes over which it is sharded"),
 
     KEY(SECTION, "train", .help = "the loop"),
-    SIZE("train.steps", train.steps, .fallback = "20", .help = "steps"),
+    SIZE("train.steps", train.steps, .fallback = "20", .help = "optimizer steps"),
     COUNT("train.seed", train.seed, .fallback = "1", .help = "of every random number"),
     WORD("train.schedule", train.schedule, schedules, .fallback = "1f1b",
          .help = "order of microbatches in the pipeline"),

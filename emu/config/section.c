@@ -3,6 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* Every reduction is looked up by its index when something is wrong with it. */
+#define MOST_REDUCTIONS 1000
+
 _Static_assert(sizeof(enum emu_model_kind) == sizeof(unsigned) &&
                    sizeof(enum emu_arithmetic) == sizeof(unsigned),
                "words are stored as unsigned");
@@ -69,8 +72,12 @@ static void refuse_key(struct emu_reading *r, const char *prefix, unsigned varia
 {
     const char *name = entry->key->text;
     struct emu_spot spot = emu_node_spot_of_key(entry);
+    if (!emu_complaints_room(r->complaints)) { /* counted, and no more: there may be many */
+        emu_complaints_add(r->complaints, spot, "unknown key");
+        return;
+    }
     unsigned owners = variants_with(prefix, name);
-    if (owners && emu_schema_find(prefix, name, ~0U)) {
+    if (emu_schema_find(prefix, name, ~0U)) {
         emu_complaints_add(r->complaints, spot, "'%s' belongs to %s, not to %s", name,
                            emu_schema_variant_name(prefix, owners),
                            emu_schema_variant_name(prefix, variant));
@@ -78,8 +85,6 @@ static void refuse_key(struct emu_reading *r, const char *prefix, unsigned varia
     }
     emu_complaints_add(r->complaints, spot, "unknown key '%.60s'%s%s%s", name,
                        *prefix ? " in '" : "", prefix, *prefix ? "'" : "");
-    if (!emu_complaints_room(r->complaints))
-        return;
     const char *near = emu_schema_suggest(prefix, name, variant);
     const char *other = near ? NULL : elsewhere(name);
     if (near)
@@ -93,6 +98,12 @@ static bool read_sections(struct emu_reading *r, const struct emu_key *key,
 {
     if (node->kind != EMU_NODE_LIST)
         return emu_reading_mistake(r, key, node, NULL);
+    if (node->count > MOST_REDUCTIONS) {
+        emu_complaints_add(r->complaints, emu_node_spot(node),
+                           "'%s' has %u entries; %d are allowed", key->path, node->count,
+                           MOST_REDUCTIONS);
+        return false;
+    }
     struct emu_reduce_config *list = emu_store_alloc(r->store, node->count, sizeof *list);
     if (!list)
         return false;

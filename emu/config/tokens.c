@@ -35,8 +35,8 @@ static bool expect_axis(struct emu_reading *r, const struct emu_node *node, cons
     if (node->count == size)
         return true;
     emu_complaints_add(r->complaints, emu_node_spot(node),
-                       "'data.tokens': %u entries here, but the size of %s is %u", node->count,
-                       axis, size);
+                       "'data.tokens': the number of entries here is %u, but the size of %s is %u",
+                       node->count, axis, size);
     emu_complaints_note(r->complaints, "the levels are [dp]%s[microbatch][token]",
                         emu_mesh_size(&r->config->mesh, "cp") > 1 ? "[cp]" : "");
     return false;
@@ -109,9 +109,11 @@ static bool check_rank(struct emu_reading *r, const struct emu_node *node,
     if (!list->microbatches)
         list->microbatches = node->count;
     if (list->microbatches != node->count) {
-        emu_complaints_add(r->complaints, emu_node_spot(node),
-                           "'data.tokens': %u microbatches here, but %u in the first entry",
-                           node->count, list->microbatches);
+        emu_complaints_add(
+            r->complaints, emu_node_spot(node),
+            "'data.tokens': the number of microbatches here is %u, but %u in the first "
+            "entry",
+            node->count, list->microbatches);
         return false;
     }
     for (const struct emu_node *micro = node->first; micro; micro = micro->next)

@@ -1,0 +1,51 @@
+/* The configs of the suites are read without an error. */
+#include "config_reader.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct suite_file {
+    char path[1024];
+};
+
+static int only_yaml(const struct dirent *entry)
+{
+    size_t size = strlen(entry->d_name);
+    return size > 5 && !strcmp(entry->d_name + size - 5, ".yaml");
+}
+
+static size_t add_folder(const char *folder, struct suite_file **files, size_t count)
+{
+    struct dirent **entries = NULL;
+    char path[512];
+    snprintf(path, sizeof path, "%s", beside(folder));
+    int found = scandir(path, &entries, only_yaml, alphasort);
+    if (found <= 0)
+        return count;
+    *files = cr_realloc(*files, (count + (size_t)found) * sizeof **files);
+    for (int i = 0; i < found; i++) {
+        snprintf((*files)[count++].path, sizeof(*files)->path, "%s/%s", path, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return count;
+}
+
+ParameterizedTestParameters(config_suites, config_is_read_without_error)
+{
+    struct suite_file *files = NULL;
+    size_t count = add_folder("../suites/gradients", &files, 0);
+    count = add_folder("../suites/truths/account", &files, count);
+    return cr_make_param_array(struct suite_file, files, count);
+}
+
+ParameterizedTest(const struct suite_file *file, config_suites, config_is_read_without_error)
+{
+    struct reading_result r = read_path(file->path);
+    cr_expect_eq(r.status, EMU_OK, "%s", emu_text_get(&r.diagnostics));
+    reading_finish(&r);
+}
