@@ -165,8 +165,14 @@ void emu_trainer_wire(struct emu_trainer *trainer)
         model->tie_embeddings ? table : &trainer->parameters[trainer->plan->tensor_count - 1];
     trainer->embedding = (struct emu_embedding){
         table->weight, table->gradient, table->block.first_row, table->block.rows, model->embed};
-    trainer->head = (struct emu_head){head->weight,     head->gradient, head->block.first_row,
-                                      head->block.rows, model->embed,   model->loss};
+    trainer->head = (struct emu_head){
+        .table = head->weight,
+        .dtable = head->gradient,
+        .first = head->block.first_row,
+        .rows = head->block.rows,
+        .width = model->embed,
+        .loss = model->loss,
+        .shared_terms = model->tie_embeddings ? rows_of(trainer) * model->context : 0};
     for (uint64_t layer = 0; layer < model->layers; layer++)
         wire_layer(trainer, layer);
 }
