@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FILES_MAX 512
+
 struct suite_file {
     char path[1024];
 };
@@ -18,17 +20,17 @@ static int only_yaml(const struct dirent *entry)
     return size > 5 && !strcmp(entry->d_name + size - 5, ".yaml");
 }
 
-static size_t add_folder(const char *folder, struct suite_file **files, size_t count)
+/* Paths of the configs of a folder, at most `room`; returns how many. */
+static size_t add_folder(const char *folder, struct suite_file *files, size_t room)
 {
     struct dirent **entries = NULL;
     char path[512];
     snprintf(path, sizeof path, "%s", beside(folder));
     int found = scandir(path, &entries, only_yaml, alphasort);
-    if (found <= 0)
-        return count;
-    *files = cr_realloc(*files, (count + (size_t)found) * sizeof **files);
+    size_t count = 0;
     for (int i = 0; i < found; i++) {
-        snprintf((*files)[count++].path, sizeof(*files)->path, "%s/%s", path, entries[i]->d_name);
+        if (count < room)
+            snprintf(files[count++].path, sizeof files->path, "%s/%s", path, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
@@ -37,9 +39,9 @@ static size_t add_folder(const char *folder, struct suite_file **files, size_t c
 
 ParameterizedTestParameters(config_suites, config_is_read_without_error)
 {
-    struct suite_file *files = NULL;
-    size_t count = add_folder("../suites/gradients", &files, 0);
-    count = add_folder("../suites/truths/account", &files, count);
+    static struct suite_file files[FILES_MAX];
+    size_t count = add_folder("../suites/gradients", files, FILES_MAX);
+    count += add_folder("../suites/truths/account", files + count, FILES_MAX - count);
     return cr_make_param_array(struct suite_file, files, count);
 }
 
