@@ -1,0 +1,360 @@
+#include "check/inquest.h"
+
+#include "check/call_words.h"
+#include "check/finding.h"
+#include "check/liveness.h"
+#include "check/protocol.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum emu_status emu_inquest_init(struct emu_inquest *inquest, const struct emu_roster *roster)
+{
+    uint32_t world = roster->mesh->world;
+    *inquest = (struct emu_inquest){
+        .roster = roster, .latest = EMU_NO_FINDING, .ending_for = EMU_NO_FINDING};
+    inquest->cause = malloc(world * sizeof *inquest->cause);
+    inquest->ended = malloc(world * sizeof *inquest->ended);
+    if (!inquest->cause || !inquest->ended) {
+        emu_inquest_finish(inquest);
+        return EMU_ENOMEM;
+    }
+    for (uint32_t rank = 0; rank < world; rank++)
+        inquest->cause[rank] = EMU_NO_FINDING;
+    return EMU_OK;
+}
+
+void emu_inquest_finish(struct emu_inquest *inquest)
+{
+    free(inquest->cause);
+    free(inquest->ended);
+    emu_findings_finish(&inquest->findings);
+    *inquest = (struct emu_inquest){0};
+}
+
+/* The finding at this place; NULL where there is none. */
+static struct emu_finding *finding_at(struct emu_inquest *inquest, size_t place)
+{
+    return place < inquest->findings.count ? &inquest->findings.items[place] : NULL;
+}
+
+static void blame(struct emu_inquest *inquest, uint32_t rank, size_t place)
+{
+    if (inquest->cause[rank] == EMU_NO_FINDING)
+        inquest->cause[rank] = place;
+}
+
+static size_t counted(struct emu_inquest *inquest, size_t place)
+{
+    inquest->lost += place == EMU_NO_FINDING;
+    return place;
+}
+
+static void open_case(struct emu_inquest *inquest, const struct emu_incident *incident,
+                      size_t place)
+{
+    if (inquest->case_count == EMU_INCIDENT_MAX)
+        return;
+    inquest->cases[inquest->case_count++] =
+        (struct emu_inquest_case){incident->group, incident->index, place};
+}
+
+/* The first broken call of this group. */
+static size_t case_of_group(const struct emu_inquest *inquest, uint32_t group)
+{
+    for (uint32_t i = 0; i < inquest->case_count; i++)
+        if (inquest->cases[i].group == group)
+            return inquest->cases[i].finding;
+    return EMU_NO_FINDING;
+}
+
+static void add_waiter(struct emu_inquest *inquest, size_t place, uint32_t waiter, uint32_t awaited,
+                       const struct emu_call_view *call)
+{
+    struct emu_finding *finding = finding_at(inquest, place);
+    if (!finding)
+        return;
+    struct emu_text text = {0};
+    emu_rank_text(&text, inquest->roster->mesh, waiter);
+    emu_text_printf(&text, " waited for rank %u in ", (unsigned)awaited);
+    emu_call_text(&text, call);
+    emu_finding_consequence(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+}
+
+/* A rank ended with 0, and others wait for it: it left before its body returned, or without the
+ * call. */
+static size_t accuse_leaver(struct emu_inquest *inquest, const struct emu_scene *scene,
+                            const struct emu_incident *incident,
+                            const struct emu_member_view *members)
+{
+    if (scene->ranks[incident->rank].board.state != EMU_BOARD_ENDED)
+        return emu_liveness_gone(scene, incident->rank, &inquest->findings);
+    return emu_protocol_missing(scene, incident, members, &inquest->findings);
+}
+
+static void peer_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident,
+                          const struct emu_member_view *members)
+{
+    uint32_t failed = incident->rank;
+    size_t place = inquest->cause[failed];
+    if (place == EMU_NO_FINDING && inquest->ending && scene->ranks[failed].fate == EMU_FATE_ENDED)
+        return;
+    bool known = place != EMU_NO_FINDING;
+    if (!known)
+        place = counted(inquest, accuse_leaver(inquest, scene, incident, members));
+    open_case(inquest, incident, place);
+    blame(inquest, failed, place);
+    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
+    for (uint32_t i = 0; i < group.size; i++) {
+        uint32_t rank = members[i].rank;
+        const struct emu_finding *finding = finding_at(inquest, place);
+        if (finding && finding->class_id == EMU_CLASS_MISSING_PARTICIPANT && !known)
+            for (size_t c = 0; c < finding->culprit_count; c++)
+                blame(inquest, finding->culprits[c], place);
+        if (!members[i].has_call || rank == failed)
+            continue;
+        add_waiter(inquest, place, rank, failed, &members[i].call);
+        blame(inquest, rank, place);
+    }
+}
+
+static void mismatch_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                              const struct emu_incident *incident,
+                              const struct emu_member_view *members)
+{
+    size_t first =
+        counted(inquest, emu_protocol_mismatch(scene, incident, members, &inquest->findings));
+    open_case(inquest, incident, first);
+    for (size_t place = first; place < inquest->findings.count; place++) {
+        const struct emu_finding *finding = &inquest->findings.items[place];
+        for (size_t i = 0; i < finding->culprit_count; i++)
+            blame(inquest, finding->culprits[i], place);
+    }
+    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
+    for (uint32_t i = 0; i < group.size; i++)
+        blame(inquest, members[i].rank, first);
+}
+
+/* Who is, or was last, in this send or receive? The world's size where nobody is. */
+static uint32_t caller_of(const struct emu_scene *scene, const struct emu_call_view *call)
+{
+    uint32_t world = scene->roster->mesh->world;
+    for (uint32_t rank = 0; rank < world; rank++) {
+        const struct emu_call_view *own = emu_scene_call(scene, rank);
+        if (own && own->kind == call->kind && own->peer == call->peer && own->index == call->index)
+            return rank;
+    }
+    return world;
+}
+
+/* A rank is gone while another waits for it in a send or receive. */
+static void lone_peer(struct emu_inquest *inquest, const struct emu_scene *scene,
+                      const struct emu_incident *incident)
+{
+    uint32_t waiting = caller_of(scene, &incident->call);
+    size_t place = inquest->cause[incident->rank];
+    if (waiting == inquest->roster->mesh->world)
+        return;
+    if (place != EMU_NO_FINDING) {
+        add_waiter(inquest, place, waiting, incident->rank, &incident->call);
+    } else if (scene->ranks[incident->rank].fate == EMU_FATE_EXITED) {
+        place = counted(inquest,
+                        emu_protocol_message(scene, waiting, &incident->call, &inquest->findings));
+        blame(inquest, incident->rank, place);
+    }
+    blame(inquest, waiting, place);
+}
+
+/* Findings about one rank or two, none about a group. */
+static void lone_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident)
+{
+    if (incident->cause == EMU_INCIDENT_PEER) {
+        lone_peer(inquest, scene, incident);
+        return;
+    }
+    bool message = incident->cause == EMU_INCIDENT_MESSAGE;
+    size_t place = message ? emu_protocol_unfit(scene, incident, &inquest->findings)
+                           : emu_protocol_refused(scene, incident, &inquest->findings);
+    blame(inquest, incident->rank, counted(inquest, place));
+    if (message && incident->call.peer < inquest->roster->mesh->world)
+        blame(inquest, incident->call.peer, place);
+}
+
+void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident,
+                          const struct emu_member_view *members)
+{
+    bool grouped = incident->cause == EMU_INCIDENT_MISMATCH || incident->cause == EMU_INCIDENT_PEER;
+    if (incident->rank >= inquest->roster->mesh->world)
+        emu_inquest_internal(inquest, "a broken call was recorded with an unknown rank");
+    else if (!grouped || incident->group == EMU_GROUP_SELF)
+        lone_incident(inquest, scene, incident);
+    else if (incident->group >= inquest->roster->group_count || !members)
+        emu_inquest_internal(inquest, "a broken call was recorded with an unknown group");
+    else if (incident->cause == EMU_INCIDENT_MISMATCH)
+        mismatch_incident(inquest, scene, incident, members);
+    else
+        peer_incident(inquest, scene, incident, members);
+}
+
+/* The last call of a rank that was answered with an error; NULL: none. */
+static const struct emu_recorded_call *last_refused(const struct emu_rank_seen *seen)
+{
+    for (uint32_t i = seen->call_count; i > 0; i--)
+        if (seen->calls[i - 1].ended_ns > 0 && seen->calls[i - 1].status != EMU_OK)
+            return &seen->calls[i - 1];
+    return NULL;
+}
+
+/* A rank left after a message call failed: is its peer's end known, or the cause itself? */
+static size_t cause_of_message(struct emu_inquest *inquest, const struct emu_scene *scene,
+                               uint32_t rank, const struct emu_call_view *call)
+{
+    if (call->peer >= inquest->roster->mesh->world)
+        return EMU_NO_FINDING;
+    const struct emu_rank_seen *peer = &scene->ranks[call->peer];
+    if (inquest->cause[call->peer] != EMU_NO_FINDING)
+        return inquest->cause[call->peer];
+    if (peer->fate != EMU_FATE_EXITED || peer->code != 0)
+        return EMU_NO_FINDING;
+    size_t place = counted(inquest, emu_protocol_message(scene, rank, call, &inquest->findings));
+    blame(inquest, call->peer, place);
+    return place;
+}
+
+/* Why did this rank fail, if not by itself? */
+static size_t cause_of(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank)
+{
+    if (inquest->cause[rank] != EMU_NO_FINDING)
+        return inquest->cause[rank];
+    const struct emu_recorded_call *refused = last_refused(&scene->ranks[rank]);
+    size_t place = EMU_NO_FINDING;
+    if (refused && refused->status == EMU_EPEER && emu_kind_is_message(refused->call.kind))
+        place = cause_of_message(inquest, scene, rank, &refused->call);
+    else if (refused && !emu_kind_is_message(refused->call.kind))
+        place = case_of_group(inquest, refused->call.group);
+    if (place == EMU_NO_FINDING && inquest->ending)
+        place = inquest->ending_for;
+    return place;
+}
+
+/* "rank 2 (dp=1,tp=0) exited 1 after barrier over world #3 was answered EMU_EPEER". */
+static void add_leaver(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank,
+                       size_t place)
+{
+    struct emu_finding *finding = finding_at(inquest, place);
+    if (!finding)
+        return;
+    const struct emu_recorded_call *refused = last_refused(&scene->ranks[rank]);
+    struct emu_text text = {0};
+    emu_rank_text(&text, inquest->roster->mesh, rank);
+    emu_text_printf(&text, " %s", emu_scene_state(scene, rank, NULL).text);
+    if (refused) {
+        emu_text_puts(&text, " after ");
+        emu_call_text(&text, &refused->call);
+        emu_text_printf(&text, " was answered %s", emu_status_name(refused->status));
+    }
+    emu_finding_consequence(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+}
+
+/* A rank that ended with 0 may be missing in a call for which another one was named already. */
+static void join_missing(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank)
+{
+    for (uint32_t i = 0; i < inquest->case_count; i++) {
+        const struct emu_inquest_case *open = &inquest->cases[i];
+        struct emu_finding *finding = finding_at(inquest, open->finding);
+        struct emu_group group = emu_roster_group(inquest->roster, open->group);
+        uint64_t calls;
+        if (!finding || finding->class_id != EMU_CLASS_MISSING_PARTICIPANT ||
+            !emu_group_contains(&group, rank) ||
+            !emu_scene_group_calls(scene, rank, open->group, &calls) || calls > open->index)
+            continue;
+        emu_finding_culprit(finding, rank);
+        blame(inquest, rank, open->finding);
+    }
+}
+
+static bool left_by_itself(const struct emu_inquest *inquest, const struct emu_rank_seen *seen)
+{
+    if (seen->fate == EMU_FATE_KILLED && seen->code != SIGABRT)
+        return !inquest->interrupted || (seen->code != SIGINT && seen->code != SIGTERM &&
+                                         seen->code != SIGHUP && seen->code != SIGKILL);
+    return false;
+}
+
+bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank)
+{
+    const struct emu_rank_seen *seen = &scene->ranks[rank];
+    if (seen->fate == EMU_FATE_ENDED) {
+        inquest->ended[inquest->ended_count++] = rank;
+        return false;
+    }
+    if (seen->fate == EMU_FATE_EXITED && seen->code == 0 && !emu_board_in_call(&seen->board)) {
+        if (inquest->cause[rank] == EMU_NO_FINDING)
+            join_missing(inquest, scene, rank);
+        return false;
+    }
+    if (inquest->interrupted && !left_by_itself(inquest, seen))
+        return true;
+    size_t place = EMU_NO_FINDING;
+    if (!left_by_itself(inquest, seen) && seen->fate != EMU_FATE_LOST)
+        place = cause_of(inquest, scene, rank);
+    if (place != EMU_NO_FINDING) {
+        add_leaver(inquest, scene, rank, place);
+        blame(inquest, rank, place);
+        inquest->latest = place;
+        return true;
+    }
+    place = counted(inquest, emu_liveness_gone(scene, rank, &inquest->findings));
+    inquest->cause[rank] = place;
+    inquest->latest = place;
+    return true;
+}
+
+void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scene,
+                       uint64_t timeout_ns)
+{
+    inquest->latest = counted(inquest, emu_liveness_stall(scene, timeout_ns, &inquest->findings));
+}
+
+void emu_inquest_ending(struct emu_inquest *inquest, bool interrupted)
+{
+    inquest->interrupted |= interrupted;
+    if (inquest->ending)
+        return;
+    inquest->ending = true;
+    if (!interrupted)
+        inquest->ending_for = inquest->latest;
+}
+
+void emu_inquest_internal(struct emu_inquest *inquest, const char *what)
+{
+    struct emu_finding *finding = emu_findings_add(&inquest->findings, EMU_CLASS_INTERNAL);
+    if (finding)
+        emu_finding_message(finding, "a defect of meshemu itself: %s", what);
+    inquest->lost += !finding;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+void emu_inquest_close(struct emu_inquest *inquest)
+{
+    struct emu_finding *finding = finding_at(inquest, inquest->ending_for);
+    if (!finding || inquest->ended_count == 0)
+        return;
+    qsort(inquest->ended, inquest->ended_count, sizeof *inquest->ended, compare_ranks);
+    struct emu_text text = {0};
+    emu_ranks_text(&text, inquest->ended, inquest->ended_count);
+    emu_finding_consequence(finding, "%s %s ended by the launcher", emu_text_get(&text),
+                            inquest->ended_count == 1 ? "was" : "were");
+    emu_text_finish(&text);
+}

@@ -1,0 +1,76 @@
+/* Of all that went wrong in a run, what was a cause and what followed from it?
+ *
+ * The launcher reports what happens in the order in which it sees it: calls that broke, processes
+ * that ended, a deadline that passed. One cause becomes one finding; whoever waited for its rank,
+ * left because a call of it was answered with an error, or was ended by the launcher is listed
+ * there as consequence. Independent causes are several findings. Pure: no system call; memory that
+ * runs out loses a finding's text, never the verdict (`lost` is counted).
+ *
+ * Rules
+ *   a rank that was killed is a CRASH of its own, but SIGABRT after a broken call is a consequence
+ *   a rank that exits with another code than 0 is an EARLY_EXIT, but after a broken call a
+ * consequence a rank that ends with 0 is no failure; a call in which others wait for it is
+ * MISSING_PARTICIPANT what ranks do once the launcher has begun to end them is a consequence of
+ * what made it do so
+ */
+#ifndef EMU_CHECK_INQUEST_H
+#define EMU_CHECK_INQUEST_H
+
+#include "check/scene.h"
+#include "seg/incident.h"
+
+#include <meshemu/finding.h>
+#include <meshemu/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A call that broke, and the finding it belongs to. */
+struct emu_inquest_case {
+    uint32_t group;
+    uint64_t index;
+    size_t finding;
+};
+
+struct emu_inquest {
+    const struct emu_roster *roster; /* borrowed */
+    struct emu_findings findings;
+    size_t *cause;   /* per rank: place of the finding it belongs to, or EMU_NO_FINDING */
+    uint32_t *ended; /* ranks ended by the launcher, sorted at close */
+    uint32_t ended_count;
+    struct emu_inquest_case cases[EMU_INCIDENT_MAX];
+    uint32_t case_count;
+    size_t latest;     /* the finding that the newest failure belongs to */
+    bool ending;       /* the launcher has begun to end the run */
+    bool interrupted;  /* because a person asked for it */
+    size_t ending_for; /* the finding that made it, or EMU_NO_FINDING */
+    uint64_t lost;
+};
+
+EMU_MUST_CHECK enum emu_status emu_inquest_init(struct emu_inquest *inquest,
+                                                const struct emu_roster *roster);
+void emu_inquest_finish(struct emu_inquest *inquest);
+
+/* A call broke. members: as emu_slot_members fills them; NULL where the incident has no group. */
+void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident,
+                          const struct emu_member_view *members);
+
+/* A process is gone. Incidents that were there before it went come first. true: it failed. */
+bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank);
+
+/* The deadline passed. */
+void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scene,
+                       uint64_t timeout_ns);
+
+/* From now on the launcher ends the ranks: interrupted by a person, or for the newest failure. */
+void emu_inquest_ending(struct emu_inquest *inquest, bool interrupted);
+
+/* Our own invariant is broken. */
+void emu_inquest_internal(struct emu_inquest *inquest, const char *what);
+
+/* Write down who was ended by the launcher. After this the findings are complete. */
+void emu_inquest_close(struct emu_inquest *inquest);
+
+#endif

@@ -1,0 +1,59 @@
+/* Findings about messages between two ranks; declared in protocol.h. */
+#include "check/finding.h"
+#include "check/protocol.h"
+
+static void add_member(const struct emu_scene *scene, uint32_t rank,
+                       const struct emu_call_view *call, struct emu_finding *finding)
+{
+    emu_finding_member(finding, rank, emu_scene_state(scene, rank, NULL).text, call);
+}
+
+size_t emu_protocol_message(const struct emu_scene *scene, uint32_t waiting,
+                            const struct emu_call_view *call, struct emu_findings *findings)
+{
+    struct emu_finding *finding = emu_findings_add(findings, EMU_CLASS_MISSING_PARTICIPANT);
+    if (!finding)
+        return EMU_NO_FINDING;
+    struct emu_text text = {0};
+    emu_rank_text(&text, scene->roster->mesh, call->peer);
+    emu_text_puts(&text, " ended while ");
+    emu_rank_text(&text, scene->roster->mesh, waiting);
+    emu_text_puts(&text, " waits for it in ");
+    emu_call_text(&text, call);
+    emu_text_puts(&text, "; no data was written");
+    emu_finding_message(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+    emu_finding_culprit(finding, call->peer);
+    emu_finding_index(finding, call->index);
+    add_member(scene, waiting, call, finding);
+    add_member(scene, call->peer, emu_scene_call(scene, call->peer), finding);
+    emu_scene_explain(scene, call->peer, finding);
+    finding->after_ns = (int64_t)(scene->now_ns - scene->event_ns);
+    return findings->count - 1;
+}
+
+size_t emu_protocol_unfit(const struct emu_scene *scene, const struct emu_incident *incident,
+                          struct emu_findings *findings)
+{
+    bool longer = incident->sent.dtype == incident->call.dtype;
+    struct emu_finding *finding =
+        emu_findings_add(findings, longer ? EMU_CLASS_TRUNCATION : EMU_CLASS_DTYPE_MISMATCH);
+    if (!finding)
+        return EMU_NO_FINDING;
+    struct emu_text text = {0};
+    emu_rank_text(&text, scene->roster->mesh, incident->rank);
+    emu_text_puts(&text, " cannot take the message that met ");
+    emu_call_text(&text, &incident->call);
+    emu_text_printf(&text, ": %.*s; no data was written (sender and receiver: undecided)",
+                    (int)sizeof incident->text, incident->text);
+    emu_finding_message(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+    finding->undecided = true;
+    emu_finding_index(finding, incident->call.index);
+    add_member(scene, incident->rank, &incident->call, finding);
+    if (incident->call.peer < scene->roster->mesh->world)
+        add_member(scene, incident->call.peer, &incident->sent, finding);
+    emu_scene_explain(scene, incident->rank, finding);
+    finding->after_ns = (int64_t)(scene->now_ns - incident->enabled_ns);
+    return findings->count - 1;
+}
