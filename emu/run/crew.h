@@ -1,0 +1,61 @@
+/* Which processes are the ranks, and what has become of each?
+ *
+ * All ranks are forked first and wait at a pipe for the word to go: if one cannot be started, none
+ * has run a line of the caller's code. Fork from the main thread: a rank dies with the thread that
+ * forked it.
+ */
+#ifndef EMU_RUN_CREW_H
+#define EMU_RUN_CREW_H
+
+#include "check/scene.h"
+#include "os/process.h"
+#include "os/signals.h"
+#include "run/job.h"
+#include "run/output.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu_crew_rank {
+    struct emu_process process;
+    enum emu_fate fate;
+    int code;
+};
+
+struct emu_crew {
+    uint32_t world;
+    uint32_t started;
+    uint32_t living;
+    bool killed; /* the launcher has sent SIGKILL to all */
+    int go[2];   /* ranks read one byte each before they begin */
+    struct emu_crew_rank *ranks;
+};
+
+/* What a rank needs to know at its birth. */
+struct emu_crew_params {
+    const struct emu_job *job;
+    const struct emu_segment *segment;
+    const struct emu_signals *signals;
+    struct emu_output *output; /* NULL: ranks write to the launcher's streams */
+};
+
+/* Fork all ranks. On failure those that were started are ended again, with the reason. */
+EMU_MUST_CHECK enum emu_status emu_crew_start(const struct emu_crew_params *params,
+                                              struct emu_crew *crew, struct emu_reason *reason);
+
+/* Let them begin. */
+void emu_crew_go(struct emu_crew *crew);
+
+/* Look at one rank. true: something has changed, see fate and code. */
+bool emu_crew_look(struct emu_crew *crew, uint32_t rank);
+
+/* A signal to every rank that lives. */
+void emu_crew_signal(struct emu_crew *crew, int signal);
+
+/* Kill and reap all that live. Their fate is EMU_FATE_ENDED, unless they were faster. */
+void emu_crew_kill(struct emu_crew *crew);
+
+/* Accepts a crew that was never started; kills what lives. */
+void emu_crew_finish(struct emu_crew *crew);
+
+#endif

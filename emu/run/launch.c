@@ -1,0 +1,151 @@
+/* The public way to run a mesh: include/meshemu/launch.h over run/job.h. */
+#include "check/finding.h"
+#include "run/job.h"
+
+#include <meshemu/launch.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_ARENA_BYTES (UINT64_C(16) << 20)
+
+struct emu_outcome {
+    struct emu_mesh mesh;
+    struct emu_roster roster;
+    struct emu_job_result result;
+};
+
+static enum emu_status refuse(const char *what, const char *text,
+                              const struct emu_mesh_error *error)
+{
+    fprintf(stderr, "meshemu: %s \"%s\", column %" PRIu32 ": %s\n", what, text, error->column,
+            error->message);
+    return EMU_EINVAL;
+}
+
+/* One entry of the groups option, "dp,cp". */
+static enum emu_status add_group(struct emu_roster *roster, const char *text)
+{
+    struct emu_mesh_error error = {0};
+    struct emu_axes axes;
+    uint32_t family;
+    enum emu_status status = emu_axes_parse(roster->mesh, text, &axes, &error);
+    if (status != EMU_OK)
+        return refuse("groups", text, &error);
+    status = emu_roster_add_axes(roster, &axes, &family);
+    if (status == EMU_OK)
+        return EMU_OK;
+    fprintf(stderr, "meshemu: groups \"%s\": %s\n", text,
+            status == EMU_ERANGE ? "too many kinds of groups" : emu_status_text(status));
+    return status == EMU_ENOMEM ? EMU_ENOMEM : EMU_EINVAL;
+}
+
+/* "dp,cp; cp,dp": entries between semicolons, empty ones are skipped. */
+static enum emu_status add_groups(struct emu_roster *roster, const char *groups)
+{
+    char *copy = strdup(groups), *rest = NULL;
+    if (!copy)
+        return EMU_ENOMEM;
+    enum emu_status status = EMU_OK;
+    for (char *entry = strtok_r(copy, ";", &rest); entry && status == EMU_OK;
+         entry = strtok_r(NULL, ";", &rest))
+        if (entry[strspn(entry, " \t\n")] != '\0')
+            status = add_group(roster, entry);
+    free(copy);
+    return status;
+}
+
+static enum emu_status describe(const struct emu_launch_options *options,
+                                struct emu_outcome *outcome)
+{
+    struct emu_mesh_error error = {0};
+    enum emu_status status = emu_mesh_parse(options->mesh, &outcome->mesh, &error);
+    if (status == EMU_ENOMEM)
+        return status;
+    if (status != EMU_OK)
+        return refuse("mesh", options->mesh, &error);
+    emu_roster_init(&outcome->roster, &outcome->mesh);
+    return options->groups ? add_groups(&outcome->roster, options->groups) : EMU_OK;
+}
+
+enum emu_status emu_launch(const struct emu_launch_options *options,
+                           int (*body)(struct emu_rank *rank, void *user), void *user,
+                           struct emu_outcome **outcome)
+{
+    if (!options || !options->mesh || !body || !outcome) {
+        fprintf(stderr, "meshemu: emu_launch needs options with a mesh, a body and an outcome\n");
+        return EMU_EINVAL;
+    }
+    struct emu_outcome *made = calloc(1, sizeof *made);
+    if (!made)
+        return EMU_ENOMEM;
+    enum emu_status status = describe(options, made);
+    if (status == EMU_OK) {
+        struct emu_job job = {
+            .roster = &made->roster,
+            .arena_bytes = options->arena_bytes ? options->arena_bytes : DEFAULT_ARENA_BYTES,
+            .body = body,
+            .user = user,
+            .timeout_ns = options->timeout_ns,
+            .raw_output = options->raw_output,
+            .only_output = -1,
+            .keep_going = options->keep_going,
+            .output_fd = STDOUT_FILENO,
+        };
+        status = emu_job_run(&job, &made->result);
+    }
+    if (status != EMU_OK) {
+        emu_outcome_destroy(made);
+        return status;
+    }
+    *outcome = made;
+    return EMU_OK;
+}
+
+bool emu_outcome_passed(const struct emu_outcome *outcome)
+{
+    for (uint32_t rank = 0; rank < outcome->mesh.world; rank++)
+        if (emu_outcome_exit_code(outcome, rank) != 0)
+            return false;
+    return !outcome->result.interrupted && emu_findings_faults(&outcome->result.findings) == 0;
+}
+
+const struct emu_findings *emu_outcome_findings(const struct emu_outcome *outcome)
+{
+    return &outcome->result.findings;
+}
+
+int emu_outcome_exit_code(const struct emu_outcome *outcome, uint32_t rank)
+{
+    if (rank >= outcome->mesh.world)
+        return -1;
+    const struct emu_job_rank *one = &outcome->result.ranks[rank];
+    return one->signalled ? 128 + one->code : one->code;
+}
+
+void emu_outcome_print(const struct emu_outcome *outcome, FILE *stream)
+{
+    const struct emu_findings *findings = &outcome->result.findings;
+    struct emu_text text = {0};
+    for (size_t i = 0; i < findings->count; i++)
+        emu_finding_to_text(&findings->items[i], &outcome->mesh, &text);
+    if (outcome->result.interrupted)
+        emu_text_puts(&text, "interrupted: the ranks were ended\n");
+    else if (findings->count == 0)
+        emu_text_puts(&text, "no findings\n");
+    if (text.size > 0)
+        fwrite(text.data, 1, text.size, stream);
+    emu_text_finish(&text);
+}
+
+void emu_outcome_destroy(struct emu_outcome *outcome)
+{
+    if (!outcome)
+        return;
+    emu_job_result_finish(&outcome->result);
+    emu_roster_finish(&outcome->roster);
+    emu_mesh_finish(&outcome->mesh);
+    free(outcome);
+}

@@ -1,0 +1,79 @@
+#include "run/rank_body.h"
+
+#include "comm/rank.h"
+#include "os/clock.h"
+#include "os/stream.h"
+#include "seg/board.h"
+#include "seg/incident_words.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define CODE_SETUP 70 /* the rank's handle could not be made */
+
+/* Its output goes to the launcher's reader, line by line; its input is empty, since ranks that
+ * share a terminal would take each other's lines. */
+static void take_streams(const struct emu_rank_body *body)
+{
+    if (body->out_pipe < 0)
+        return;
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing >= 0)
+        dup2(nothing, STDIN_FILENO);
+    dup2(body->out_pipe, STDOUT_FILENO);
+    dup2(body->error_pipe, STDERR_FILENO);
+    int taken[3] = {nothing, body->out_pipe, body->error_pipe};
+    for (int i = 0; i < 3; i++)
+        if (taken[i] > STDERR_FILENO)
+            close(taken[i]);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+static bool wait_for_go(int pipe)
+{
+    char byte;
+    ssize_t got = emu_stream_read(pipe, &byte, 1);
+    close(pipe);
+    return got == 1;
+}
+
+/* Calls that were started and never waited for are a broken contract, told like a refused call. */
+static void report_open_requests(const struct emu_rank_body *body, const struct emu_rank *rank)
+{
+    uint64_t open = emu_rank_open_requests(rank);
+    if (open == 0)
+        return;
+    struct emu_incident incident = {
+        .cause = EMU_INCIDENT_ARGUMENT,
+        .status = EMU_EINVAL,
+        .rank = body->rank,
+        .group = EMU_GROUP_SELF,
+        .enabled_ns = emu_clock_ns(),
+        .call = {.kind = EMU_KIND_COUNT},
+    };
+    snprintf(incident.text, sizeof incident.text,
+             "%" PRIu64 " started calls were never waited for: every emu_start needs one emu_wait",
+             open);
+    emu_incident_append(body->segment, &incident);
+}
+
+int emu_rank_body_run(const struct emu_rank_body *body)
+{
+    struct emu_rank *rank;
+    take_streams(body);
+    if (!wait_for_go(body->go_pipe))
+        return 0;
+    enum emu_status status = emu_rank_create(body->segment, body->rank, &rank);
+    if (status != EMU_OK) {
+        fprintf(stderr, "cannot start: %s\n", emu_status_text(status));
+        return CODE_SETUP;
+    }
+    emu_board_set_state(body->segment, body->rank, EMU_BOARD_RUNNING);
+    int code = body->job->body(rank, body->job->user);
+    report_open_requests(body, rank);
+    emu_board_set_state(body->segment, body->rank, EMU_BOARD_ENDED);
+    emu_rank_destroy(rank);
+    return code;
+}

@@ -1,0 +1,207 @@
+#include "run/supervise.h"
+
+#include "os/clock.h"
+#include "os/stream.h"
+#include "run/hold.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_CALLS 256 /* that a recorder keeps */
+#define LAST_CALLS 8
+
+enum emu_status emu_supervision_init(struct emu_supervision *supervision, const struct emu_job *job,
+                                     const struct emu_segment *segment, struct emu_crew *crew)
+{
+    uint32_t world = segment->world;
+    *supervision = (struct emu_supervision){.job = job, .segment = segment, .crew = crew};
+    supervision->members = malloc(world * sizeof *supervision->members);
+    supervision->polled = malloc(((size_t)world + 2) * sizeof *supervision->polled);
+    if (supervision->members && supervision->polled &&
+        emu_capture_init(&supervision->capture, job->roster) == EMU_OK &&
+        emu_inquest_init(&supervision->inquest, job->roster) == EMU_OK)
+        return EMU_OK;
+    emu_supervision_finish(supervision);
+    return EMU_ENOMEM;
+}
+
+void emu_supervision_finish(struct emu_supervision *supervision)
+{
+    emu_capture_finish(&supervision->capture);
+    emu_inquest_finish(&supervision->inquest);
+    free(supervision->members);
+    free(supervision->polled);
+    *supervision = (struct emu_supervision){0};
+}
+
+/* Begin to end the run. Later causes change nothing. */
+static void begin_end(struct emu_supervision *s, enum emu_end_cause cause)
+{
+    emu_inquest_ending(&s->inquest, cause == EMU_END_PERSON);
+    if (s->kill_at_ns)
+        return;
+    emu_abort_post(s->segment, cause);
+    s->kill_at_ns = emu_clock_ns() + EMU_GRACE_NS;
+}
+
+/* --stop-on-finding: at the first fault, and before anything is done about it. */
+static void hold_if_asked(struct emu_supervision *s)
+{
+    const struct emu_findings *findings = &s->inquest.findings;
+    if (!s->job->hold_on_finding || s->held || s->kill_at_ns || emu_findings_faults(findings) == 0)
+        return;
+    s->held = true;
+    uint64_t before = emu_clock_ns();
+    int end = emu_hold_ranks(s->crew, s->signals, &findings->items[findings->count - 1]);
+    if (s->deadline_ns)
+        s->deadline_ns += emu_clock_ns() - before;
+    if (end)
+        begin_end(s, EMU_END_PERSON);
+}
+
+static void handle_incident(struct emu_supervision *s, const struct emu_incident *incident)
+{
+    const struct emu_member_view *members = NULL;
+    emu_capture_take(&s->capture, s->segment, s->crew, incident->enabled_ns);
+    if (incident->group < s->job->roster->group_count) {
+        struct emu_group group = emu_roster_group(s->job->roster, incident->group);
+        emu_slot_members(s->segment, incident->group, incident->index, s->members);
+        members = s->members;
+        for (uint32_t i = 0; i < group.size; i++)
+            emu_capture_calls(&s->capture, s->segment, emu_group_member(&group, i), ALL_CALLS);
+    }
+    if (incident->rank < s->segment->world)
+        emu_capture_calls(&s->capture, s->segment, incident->rank, ALL_CALLS);
+    emu_inquest_incident(&s->inquest, &s->capture.scene, incident, members);
+    hold_if_asked(s);
+}
+
+static void read_incidents(struct emu_supervision *s)
+{
+    for (uint32_t i = 0; i < EMU_INCIDENT_MAX; i++) {
+        struct emu_incident incident;
+        if (s->incident_seen[i] || !emu_incident_read(s->segment, i, &incident))
+            continue;
+        s->incident_seen[i] = true;
+        handle_incident(s, &incident);
+    }
+}
+
+static void take_signals(struct emu_supervision *s, bool *child)
+{
+    struct emu_signals_news news = emu_signals_take(s->signals);
+    *child |= news.child;
+    if (news.end)
+        begin_end(s, EMU_END_PERSON);
+}
+
+/* A Ctrl-C reaches the ranks too. The kernel has sent it to us before it lets us see them die, so a
+ * look at our own signals tells it from a signal meant for one rank. */
+static void notice_interrupt(struct emu_supervision *s, const struct emu_crew_rank *rank)
+{
+    bool child = false;
+    if (rank->fate == EMU_FATE_KILLED &&
+        (rank->code == SIGINT || rank->code == SIGTERM || rank->code == SIGHUP))
+        take_signals(s, &child);
+}
+
+static void handle_death(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
+{
+    notice_interrupt(s, &s->crew->ranks[rank]);
+    read_incidents(s);
+    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
+    emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
+    bool failed = emu_inquest_gone(&s->inquest, &s->capture.scene, rank);
+    if (failed)
+        hold_if_asked(s);
+    emu_segment_fail_rank(s->segment, rank);
+    if (failed && !s->job->keep_going)
+        begin_end(s, EMU_END_FAILURE);
+    read_incidents(s);
+}
+
+static void look_at(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
+{
+    struct emu_crew_rank *one = &s->crew->ranks[rank];
+    while (!emu_fate_is_gone(one->fate) && emu_crew_look(s->crew, rank))
+        if (emu_fate_is_gone(one->fate))
+            handle_death(s, rank, event_ns);
+}
+
+static void handle_deadline(struct emu_supervision *s)
+{
+    read_incidents(s);
+    emu_capture_take(&s->capture, s->segment, s->crew, emu_clock_ns() - s->job->timeout_ns);
+    for (uint32_t rank = 0; rank < s->segment->world; rank++)
+        emu_capture_calls(&s->capture, s->segment, rank, LAST_CALLS);
+    emu_inquest_stall(&s->inquest, &s->capture.scene, s->job->timeout_ns);
+    hold_if_asked(s);
+    begin_end(s, EMU_END_TIMEOUT);
+}
+
+/* Milliseconds until something is due, rounded up; -1: nothing is. */
+static int time_left(const struct emu_supervision *s)
+{
+    uint64_t due = s->kill_at_ns ? (s->crew->killed ? 0 : s->kill_at_ns) : s->deadline_ns;
+    if (!due)
+        return -1;
+    uint64_t now = emu_clock_ns();
+    uint64_t left = due > now ? (due - now + 999999) / 1000000 : 0;
+    return left > 1000000 ? 1000000 : (int)left;
+}
+
+static void act_on_time(struct emu_supervision *s)
+{
+    uint64_t now = emu_clock_ns();
+    if (s->kill_at_ns) {
+        if (!s->crew->killed && now >= s->kill_at_ns)
+            emu_crew_kill(s->crew);
+    } else if (s->deadline_ns && now >= s->deadline_ns) {
+        handle_deadline(s);
+    }
+}
+
+static nfds_t list_descriptors(struct emu_supervision *s)
+{
+    s->polled[0] = (struct pollfd){.fd = s->signals->fd, .events = POLLIN};
+    s->polled[1] = (struct pollfd){.fd = s->news, .events = POLLIN};
+    for (uint32_t rank = 0; rank < s->crew->world; rank++)
+        s->polled[2 + rank] =
+            (struct pollfd){.fd = s->crew->ranks[rank].process.pidfd, .events = POLLIN};
+    return (nfds_t)s->crew->world + 2;
+}
+
+static void serve_events(struct emu_supervision *s, uint64_t event_ns)
+{
+    bool child = false;
+    take_signals(s, &child);
+    if (s->polled[1].revents && emu_event_take(s->news))
+        read_incidents(s);
+    for (uint32_t rank = 0; rank < s->crew->world; rank++)
+        if (child || s->polled[2 + rank].revents)
+            look_at(s, rank, event_ns);
+}
+
+void emu_supervise(struct emu_supervision *supervision)
+{
+    struct emu_supervision *s = supervision;
+    while (s->crew->living > 0) {
+        nfds_t count = list_descriptors(s);
+        if (poll(s->polled, count, time_left(s)) < 0 && errno != EINTR) {
+            emu_inquest_internal(&s->inquest, "the supervisor cannot wait for the ranks");
+            begin_end(s, EMU_END_DEFECT);
+            emu_crew_kill(s->crew);
+            for (uint32_t rank = 0; rank < s->crew->world; rank++)
+                look_at(s, rank, emu_clock_ns());
+        } else {
+            serve_events(s, emu_clock_ns());
+            act_on_time(s);
+        }
+    }
+    read_incidents(s);
+    emu_inquest_close(&s->inquest);
+}
