@@ -59,14 +59,29 @@ static void add_layer(struct emu_plan *plan, uint64_t layer)
     in_layer(plan, layer, "down.bias")->columns = model->embed;
 }
 
+/* linear: one weight vector, token loss w*x. */
+static void add_linear(struct emu_plan *plan)
+{
+    struct emu_tensor_plan *w = next(plan);
+    snprintf(w->name, sizeof w->name, "w");
+    w->columns = plan->config->model.features;
+    w->init = EMU_INIT_UNIFORM;
+    w->init_scale = 1.0 / sqrt((double)w->columns);
+}
+
 enum emu_status emu_plan_tensors(struct emu_plan *plan)
 {
     const struct emu_model_config *model = &plan->config->model;
-    plan->tensors = calloc(model->layers * TENSORS_A_LAYER + 2, sizeof *plan->tensors);
+    uint64_t layers = model->kind == EMU_MODEL_MLP_LM ? model->layers : 0;
+    plan->tensors = calloc(layers * TENSORS_A_LAYER + 2, sizeof *plan->tensors);
     if (!plan->tensors)
         return EMU_ENOMEM;
+    if (model->kind == EMU_MODEL_LINEAR) {
+        add_linear(plan);
+        return EMU_OK;
+    }
     add_table(plan, "embed.weight");
-    for (uint64_t layer = 0; layer < model->layers; layer++)
+    for (uint64_t layer = 0; layer < layers; layer++)
         add_layer(plan, layer);
     if (!model->tie_embeddings)
         add_table(plan, "head.weight");

@@ -25,23 +25,46 @@ static uint32_t moments_of(enum emu_optimizer_kind kind)
     return 0;
 }
 
-static bool family_of_axis(const struct emu_plan *plan, const char *axis, uint32_t *family)
+/* Family over those of the named axes that the mesh has; UINT32_MAX where it has none. */
+static enum emu_status family_over(struct emu_roster *roster, const char *const *names,
+                                   size_t count, uint32_t *family)
 {
-    return emu_roster_find(&plan->roster, axis, family) == EMU_OK;
+    struct emu_axes axes = {0};
+    for (size_t i = 0; i < count; i++) {
+        int axis = emu_mesh_find(roster->mesh, names[i]);
+        if (axis >= 0)
+            axes.index[axes.count++] = (uint8_t)axis;
+    }
+    *family = UINT32_MAX;
+    return axes.count ? emu_roster_add_axes(roster, &axes, family) : EMU_OK;
 }
 
-/* Everything but the tensors, which depend on the model alone. */
-static void plan_groups(struct emu_plan *plan, const struct emu_mesh *mesh)
+/* Groups and recipe: what depends on the mesh. */
+static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh *mesh, bool derive)
 {
+    static const char *const tokens[] = {"dp", "cp"};
+    static const char *const tp[] = {"tp"};
     emu_roster_init(&plan->roster, mesh);
     plan->dp = emu_mesh_size(mesh, "dp");
     plan->tp = emu_mesh_size(mesh, "tp");
-    plan->tp_family = UINT32_MAX;
-    plan->gradient_family = UINT32_MAX;
-    if (!family_of_axis(plan, "tp", &plan->tp_family))
-        plan->tp_family = UINT32_MAX;
-    if (!family_of_axis(plan, "dp", &plan->gradient_family))
-        plan->gradient_family = UINT32_MAX;
+    plan->cp = emu_mesh_size(mesh, "cp");
+    enum emu_status status = family_over(&plan->roster, tp, 1, &plan->tp_family);
+    if (status == EMU_OK)
+        status = family_over(&plan->roster, tokens, 2, &plan->gradient_family);
+    if (status == EMU_OK)
+        status = emu_recipe_resolve(plan->config, derive, &plan->roster, &plan->recipe);
+    return status;
+}
+
+static void plan_data(struct emu_plan *plan, const struct emu_mesh *mesh)
+{
+    const struct emu_data_config *data = &plan->config->data;
+    const struct emu_token_list *tokens = data->inline_tokens;
+    plan->shape =
+        (struct emu_source_shape){emu_mesh_size(mesh, "dp"), emu_mesh_size(mesh, "cp"),
+                                  tokens ? tokens->microbatches : (uint32_t)data->microbatches};
+    plan->batch = tokens ? emu_plan_sources(plan) : data->batch;
+    plan->microbatches = plan->shape.microbatches;
 }
 
 static enum emu_status plan_make(const struct emu_config *config, struct emu_plan **plan)
@@ -52,8 +75,7 @@ static enum emu_status plan_make(const struct emu_config *config, struct emu_pla
     made->config = config;
     made->dtype = dtype_of(config->arithmetic);
     made->moments = moments_of(config->optimizer.kind);
-    made->batch = config->data.batch;
-    made->microbatches = config->data.microbatches;
+    plan_data(made, &config->mesh);
     enum emu_status status = emu_plan_tensors(made);
     if (status != EMU_OK) {
         emu_plan_destroy(made);
@@ -72,7 +94,11 @@ enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text
     enum emu_status status = plan_make(config, &made);
     if (status != EMU_OK)
         return status;
-    plan_groups(made, &config->mesh);
+    status = plan_groups(made, &config->mesh, false);
+    if (status != EMU_OK) {
+        emu_plan_destroy(made);
+        return status;
+    }
     *plan = made;
     return EMU_OK;
 }
@@ -85,9 +111,13 @@ enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, struct emu_p
         return status;
     made->mesh = (struct emu_mesh){
         .axis_count = 1, .world = 1, .axes = {{.name = "dp", .size = 1, .stride = 1}}};
-    plan_groups(made, &made->mesh);
-    made->microbatches = 1;
+    made->microbatches = emu_plan_sources(plan);
     made->dtype = plan->dtype == EMU_F32 ? EMU_BOUND32 : EMU_BOUND64;
+    status = plan_groups(made, &made->mesh, true);
+    if (status != EMU_OK) {
+        emu_plan_destroy(made);
+        return status;
+    }
     *oracle = made;
     return EMU_OK;
 }
@@ -96,6 +126,7 @@ void emu_plan_destroy(struct emu_plan *plan)
 {
     if (!plan)
         return;
+    emu_recipe_finish(&plan->recipe);
     emu_roster_finish(&plan->roster);
     free(plan->tensors);
     free(plan);
@@ -156,15 +187,66 @@ int64_t emu_plan_tensor(const struct emu_plan *plan, const char *name)
     return -1;
 }
 
-struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t dp_index, uint32_t micro)
+uint32_t emu_plan_sources(const struct emu_plan *plan)
 {
-    struct emu_slice shard = emu_slice_chunk(plan->batch, plan->dp, dp_index);
-    struct emu_slice part = emu_slice_chunk(shard.count, plan->microbatches, micro);
+    return plan->shape.dp * plan->shape.cp * plan->shape.microbatches;
+}
+
+uint32_t emu_plan_source(const struct emu_plan *plan, uint32_t dp, uint32_t cp, uint32_t micro)
+{
+    return (dp * plan->shape.cp + cp) * plan->shape.microbatches + micro;
+}
+
+void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_text *out)
+{
+    const struct emu_source_shape *shape = &plan->shape;
+    const struct {
+        const char *name;
+        uint32_t size, index;
+    } parts[] = {{"dp", shape->dp, source / shape->microbatches / shape->cp},
+                 {"cp", shape->cp, source / shape->microbatches % shape->cp},
+                 {"mb", shape->microbatches, source % shape->microbatches}};
+    size_t put = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].size == 1)
+            continue;
+        emu_text_printf(out, "%s%s=%u", put ? "," : "", parts[i].name, (unsigned)parts[i].index);
+        put++;
+    }
+    if (!put)
+        emu_text_puts(out, "dp=0");
+}
+
+struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source)
+{
+    const struct emu_source_shape *shape = &plan->shape;
+    uint32_t dp = source / shape->microbatches / shape->cp;
+    struct emu_slice shard = emu_slice_chunk(plan->batch, shape->dp, dp);
+    struct emu_slice part =
+        emu_slice_chunk(shard.count, shape->microbatches, source % shape->microbatches);
     part.start += shard.start;
     return part;
 }
 
-uint64_t emu_plan_sequences_most(const struct emu_plan *plan)
+/* Tokens of an inline source, masked ones included. */
+static uint64_t inline_rows(const struct emu_token_list *tokens, uint32_t source)
 {
-    return emu_plan_sequences(plan, 0, 0).count;
+    return tokens->first[source + 1] - tokens->first[source];
+}
+
+uint64_t emu_plan_rows_most(const struct emu_plan *plan)
+{
+    const struct emu_data_config *data = &plan->config->data;
+    if (!data->inline_tokens)
+        return emu_plan_sequences(plan, 0).count * data->sequence;
+    uint64_t most = 0;
+    for (uint32_t source = 0; source < emu_plan_sources(plan); source++)
+        if (inline_rows(data->inline_tokens, source) > most)
+            most = inline_rows(data->inline_tokens, source);
+    return most;
+}
+
+bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor)
+{
+    return plan->tensors[tensor].over_tp.kind == EMU_SHARD;
 }

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "mesh/roster.h"
 #include "plan/placement.h"
+#include "plan/recipe.h"
 
 #include <meshemu/comm.h>
 #include <meshemu/mesh.h>
@@ -33,16 +34,24 @@ struct emu_tensor_plan {
     struct emu_placement over_tp;
 };
 
+/* Who owns tokens: one source of gradient for each (dp, cp, microbatch). */
+struct emu_source_shape {
+    uint32_t dp, cp, microbatches;
+};
+
 struct emu_plan {
     const struct emu_config *config; /* borrowed */
-    struct emu_roster roster;        /* world, every axis, and the gradient group */
+    struct emu_roster roster;        /* world, every axis, and the groups of the recipe */
     struct emu_mesh mesh;            /* of the oracle alone: dp=1 */
-    uint32_t dp, tp;                 /* sizes, 1 where absent */
-    uint64_t batch;                  /* sequences per step over the whole mesh */
-    uint64_t microbatches;
+    uint32_t dp, tp, cp;             /* sizes, 1 where absent */
+    uint32_t microbatches;           /* that a rank runs in a step */
+    struct emu_source_shape
+        shape;                /* of the sources: those of the mesh, also in the oracle's plan */
+    uint64_t batch;           /* sequences per step over the whole mesh (a token list is one) */
     uint32_t tp_family;       /* in the roster; UINT32_MAX: no such axis */
-    uint32_t gradient_family; /* over the axes that gradients are partial over; UINT32_MAX: none */
+    uint32_t gradient_family; /* over the axes whose ranks see other tokens; UINT32_MAX: none */
     enum emu_dtype dtype;     /* of values */
+    struct emu_recipe_plan recipe;
     struct emu_tensor_plan *tensors; /* in model order, owned */
     uint32_t tensor_count;
     uint32_t moments; /* arrays of optimizer state per tensor: 0 sgd, 1 momentum, 2 adamw */
@@ -55,9 +64,9 @@ EMU_MUST_CHECK enum emu_status emu_plan_create(const struct emu_config *config,
                                                struct emu_plan **plan);
 void emu_plan_destroy(struct emu_plan *plan);
 
-/* The same model, data, recipe and optimizer on a mesh of one rank, the whole batch in one
- * microbatch: what the oracle runs. The dtype is the bounded twin (BOUND32, BOUND64) of the plan's,
- * so that its error bounds hold for every order in which a mesh may add. Borrows plan->config. */
+/* The same model, data and optimizer with the derived recipe (and the given clip) on a mesh of one
+ * rank, each source in a microbatch of its own: what the oracle runs. The dtype is the bounded twin
+ * (BOUND32, BOUND64) of the plan's. Borrows plan->config. */
 EMU_MUST_CHECK enum emu_status emu_plan_create_oracle(const struct emu_plan *plan,
                                                       struct emu_plan **oracle);
 
@@ -81,12 +90,22 @@ double emu_plan_draw(const struct emu_plan *plan, uint32_t tensor, uint64_t elem
 /* Index of a tensor by name, or -1. */
 int64_t emu_plan_tensor(const struct emu_plan *plan, const char *name);
 
-/* Sequences of a step: the global batch is `batch` sequences in file order, wrapping; the first
- * sequence of step s (from 0) is s*batch. Microbatch m of the rank at dp index d takes this slice
- * of the batch: chunk rule over dp, then over microbatches. */
-struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t dp_index, uint32_t micro);
+/* Number of sources, and the one of (dp, cp, microbatch): microbatch fastest. */
+uint32_t emu_plan_sources(const struct emu_plan *plan);
+uint32_t emu_plan_source(const struct emu_plan *plan, uint32_t dp, uint32_t cp, uint32_t micro);
 
-/* Most sequences that any rank holds in one microbatch. */
-uint64_t emu_plan_sequences_most(const struct emu_plan *plan);
+/* "dp=0,cp=1,mb=2"; coordinates whose size is 1 are left out ("dp=0" where all are). */
+void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_text *out);
+
+/* Sequences of a step: the global batch is `batch` sequences in file order, wrapping; the first
+ * sequence of step s (from 0) is s*batch. A source takes this slice of the batch: chunk rule over
+ * dp, then over microbatches. */
+struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source);
+
+/* Most rows (tokens with padding) of any source. */
+uint64_t emu_plan_rows_most(const struct emu_plan *plan);
+
+/* true: a sharded tensor, of whose elements each tp rank holds its own. */
+bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor);
 
 #endif

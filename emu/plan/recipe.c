@@ -104,11 +104,10 @@ static enum emu_status resolve_derived(struct emu_roster *roster,
     return status == EMU_OK ? resolve_over(roster, names, count, reduction) : status;
 }
 
-static enum emu_status resolve_reductions(const struct emu_config *config,
+static enum emu_status resolve_reductions(const struct emu_recipe_config *given,
                                           struct emu_roster *roster, struct emu_recipe_plan *recipe)
 {
-    const struct emu_recipe_config *given = &config->recipe;
-    bool derived = !given->given || !given->reduce_given;
+    bool derived = recipe->derived || !given->reduce_given;
     size_t count = derived ? 1 : given->reduce_count;
     recipe->reductions = calloc(count ? count : 1, sizeof *recipe->reductions);
     if (!recipe->reductions)
@@ -124,12 +123,11 @@ static enum emu_status resolve_reductions(const struct emu_config *config,
     return EMU_OK;
 }
 
-static enum emu_status resolve_factors(const struct emu_config *config,
+static enum emu_status resolve_factors(const struct emu_recipe_config *given,
                                        struct emu_recipe_plan *recipe)
 {
-    const struct emu_recipe_config *given = &config->recipe;
-    const char *loss = given->given && given->scale_loss ? given->scale_loss : "1";
-    const char *grad = !given->given ? "1/tokens" : given->scale_grad ? given->scale_grad : "1";
+    const char *loss = !recipe->derived && given->scale_loss ? given->scale_loss : "1";
+    const char *grad = recipe->derived ? "1/tokens" : given->scale_grad ? given->scale_grad : "1";
     recipe->scale_loss_text = strdup(loss);
     recipe->scale_grad_text = strdup(grad);
     if (!recipe->scale_loss_text || !recipe->scale_grad_text)
@@ -138,21 +136,21 @@ static enum emu_status resolve_factors(const struct emu_config *config,
     return status == EMU_OK ? parse(grad, &recipe->scale_grad) : status;
 }
 
-enum emu_status emu_recipe_resolve(const struct emu_config *config, struct emu_roster *roster,
-                                   struct emu_recipe_plan *recipe)
+enum emu_status emu_recipe_resolve(const struct emu_config *config, bool derive,
+                                   struct emu_roster *roster, struct emu_recipe_plan *recipe)
 {
     const struct emu_recipe_config *given = &config->recipe;
-    *recipe = (struct emu_recipe_plan){.derived = !given->given};
-    if (given->given) {
+    *recipe = (struct emu_recipe_plan){.derived = derive || !given->given};
+    if (!recipe->derived) {
         recipe->loss = given->loss;
         recipe->accumulate = given->accumulate;
         recipe->norm = given->norm;
-        recipe->clipped = given->clip_given;
-        recipe->max_norm = given->clip_max_norm;
     }
-    enum emu_status status = resolve_factors(config, recipe);
+    recipe->clipped = given->given && given->clip_given;
+    recipe->max_norm = given->clip_max_norm;
+    enum emu_status status = resolve_factors(given, recipe);
     if (status == EMU_OK)
-        status = resolve_reductions(config, roster, recipe);
+        status = resolve_reductions(given, roster, recipe);
     if (status != EMU_OK)
         emu_recipe_finish(recipe);
     return status;

@@ -41,9 +41,10 @@ struct emu_recipe_plan {
     char *scale_loss_text, *scale_grad_text; /* as written; owned */
 };
 
-/* Resolve config->recipe; families are added to the roster. EMU_ENOMEM, EMU_ERANGE (too many
- * different groups). The texts of expressions were checked by the config. */
-EMU_MUST_CHECK enum emu_status emu_recipe_resolve(const struct emu_config *config,
+/* Resolve config->recipe, or with `derive` what follows from the plan whatever was given (only the
+ * clip is kept); families are added to the roster. EMU_ENOMEM, EMU_ERANGE (too many different
+ * groups). The texts of expressions were checked by the config. */
+EMU_MUST_CHECK enum emu_status emu_recipe_resolve(const struct emu_config *config, bool derive,
                                                   struct emu_roster *roster,
                                                   struct emu_recipe_plan *recipe);
 void emu_recipe_finish(struct emu_recipe_plan *recipe);

@@ -13,6 +13,22 @@ static bool too_large(uint64_t a, uint64_t b, uint64_t c)
            product > ELEMENTS_MOST;
 }
 
+/* Sources of gradient: each has a coefficient on every rank. */
+#define SOURCES_MOST (UINT64_C(1) << 20)
+
+static bool check_sources(const struct emu_config *config, struct emu_text *diagnostics)
+{
+    const struct emu_token_list *tokens = config->data.inline_tokens;
+    uint64_t microbatches = tokens ? tokens->microbatches : config->data.microbatches;
+    uint64_t owners =
+        (uint64_t)emu_mesh_size(&config->mesh, "dp") * emu_mesh_size(&config->mesh, "cp");
+    if (microbatches <= SOURCES_MOST / owners)
+        return true;
+    emu_config_complain(config, diagnostics, "data.microbatches",
+                        "dp * cp * microbatches may be 2^20 at most");
+    return false;
+}
+
 static bool check_sizes(const struct emu_config *config, struct emu_text *diagnostics)
 {
     const struct emu_model_config *model = &config->model;
@@ -100,6 +116,7 @@ bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnos
         return refuse(config, diagnostics, "data.text",
                       "a run needs a text, e.g. data: {text: quickstart.txt}");
     bool good = check_sizes(config, diagnostics);
+    good = check_sources(config, diagnostics) && good;
     good = check_axes(config, diagnostics) && good;
     return check_features(config, diagnostics) && good;
 }

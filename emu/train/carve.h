@@ -1,21 +1,25 @@
-/* Which buffers does a trainer need, and in which order do they lie in the arena? The one list. */
+/* Where does the next buffer of a trainer come from? From one arena, in the order of one list; or,
+ * while measuring, from nowhere, and then only bytes are counted. */
 #ifndef EMU_TRAIN_CARVE_H
 #define EMU_TRAIN_CARVE_H
 
-#include "train/trainer.h"
+#include "base/arena.h"
 
-/* Where the next buffer comes from: with a trainer's arena, or, measuring, from nowhere. */
+#include <stdbool.h>
+#include <stdint.h>
+
 struct emu_carver {
     struct emu_arena *arena; /* NULL: only count */
+    uint64_t element;        /* bytes of one element */
     uint64_t bytes;          /* counted so far, each buffer rounded up */
     bool failed;             /* the arena was used up or a size did not fit */
 };
 
-/* Take every buffer of the trainer, whose plan, kernels, tp index, parameters and layers are set.
- * While measuring all pointers become NULL. */
-void emu_trainer_carve(struct emu_trainer *trainer, struct emu_carver *carver);
+/* rows * columns elements; NULL while measuring and where it failed. */
+void *emu_carve(struct emu_carver *carver, enum emu_category category, uint64_t rows,
+                uint64_t columns);
 
-/* Point the layers, embedding and head at the parameters. */
-void emu_trainer_wire(struct emu_trainer *trainer);
+/* Plain bytes. */
+void *emu_carve_bytes(struct emu_carver *carver, enum emu_category category, uint64_t bytes);
 
 #endif

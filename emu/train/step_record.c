@@ -45,7 +45,7 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
     record->grad_norm = emu_trainer_norm(trainer).value;
     record->first_sequence = (trainer->step ? trainer->step - 1 : 0) * plan->batch + share.start;
     record->sequences = share.count;
-    record->text_sequences = trainer->corpus->count;
+    record->text_sequences = trainer->corpus ? trainer->corpus->count : plan->batch;
     record->batch_hash = trainer->batch_hash;
     memcpy(record->requested, trainer->arena.requested, sizeof record->requested);
     memcpy(record->rounded, trainer->arena.rounded, sizeof record->rounded);

@@ -1,9 +1,14 @@
 #include "train/trainer.h"
 
 #include "comm/rank.h"
-#include "train/carve.h"
+#include "train/model_state.h"
 
 #include <stdlib.h>
+
+static const struct emu_model_ops *ops_of(const struct emu_trainer *trainer)
+{
+    return emu_model_ops_of(trainer->plan->config->model.kind);
+}
 
 /* The heap parts and all that measuring needs; the rank's part is left to emu_trainer_create. */
 static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
@@ -18,13 +23,42 @@ static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
     made->nn.activation = plan->config->model.activation;
     made->nn.norm = plan->config->model.norm;
     made->parameters = calloc(plan->tensor_count, sizeof *made->parameters);
-    made->layers = calloc(plan->config->model.layers, sizeof *made->layers);
-    if (!made->parameters || !made->layers) {
+    enum emu_status status = made->parameters ? ops_of(made)->prepare(made) : EMU_ENOMEM;
+    if (status != EMU_OK) {
         emu_trainer_destroy(made);
-        return EMU_ENOMEM;
+        return status;
     }
     *trainer = made;
     return EMU_OK;
+}
+
+static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carver, uint32_t i)
+{
+    const struct emu_plan *plan = trainer->plan;
+    struct emu_parameter *parameter = &trainer->parameters[i];
+    parameter->block = emu_tensor_block(plan, i, trainer->tp_index);
+    parameter->elements = parameter->block.rows * parameter->block.columns;
+    parameter->room = emu_tensor_room(plan, i, trainer->tp_index);
+    parameter->weight = emu_carve(carver, EMU_WEIGHT, 1, parameter->room);
+    parameter->gradient = emu_carve(carver, EMU_GRADIENT, 1, parameter->room);
+    parameter->fresh = parameter->gradient;
+    if (plan->microbatches > 1)
+        parameter->fresh = emu_carve(carver, EMU_BUFFERS, 1, parameter->room);
+    for (uint32_t m = 0; m < plan->moments; m++)
+        parameter->moment[m] = emu_carve(carver, EMU_MOMENTS, 1, parameter->room);
+}
+
+/* The one list. */
+static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
+{
+    carver->element = trainer->nn.kernels->bytes;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
+        carve_parameter(trainer, carver, i);
+    trainer->loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->norm = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->factor = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    ops_of(trainer)->carve(trainer, carver);
 }
 
 enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index, uint64_t *bytes)
@@ -34,7 +68,7 @@ enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index
     if (status != EMU_OK)
         return status;
     struct emu_carver carver = {0};
-    emu_trainer_carve(measured, &carver);
+    carve(measured, &carver);
     emu_trainer_destroy(measured);
     if (carver.failed)
         return EMU_ERANGE;
@@ -71,10 +105,10 @@ static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank
         return EMU_ENOMEM;
     emu_arena_init(&trainer->arena, trainer->base, bytes);
     struct emu_carver carver = {.arena = &trainer->arena};
-    emu_trainer_carve(trainer, &carver);
+    carve(trainer, &carver);
     if (carver.failed)
         return EMU_EINTERNAL;
-    emu_trainer_wire(trainer);
+    ops_of(trainer)->wire(trainer);
     draw(trainer);
     return EMU_OK;
 }
@@ -89,22 +123,33 @@ static enum emu_status group_of(const struct emu_plan *plan, uint32_t family, ui
     return emu_roster_group_of(&plan->roster, family, rank, group);
 }
 
+/* Where this rank sits, and with whom it combines. */
+static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
+{
+    const struct emu_plan *plan = trainer->plan;
+    const struct emu_mesh *mesh = emu_rank_mesh(rank);
+    uint32_t id = emu_rank_id(rank);
+    trainer->rank = rank;
+    trainer->nn.rank = rank;
+    trainer->dp_index = emu_mesh_coord(mesh, id, "dp");
+    trainer->source_offset =
+        emu_plan_source(plan, trainer->dp_index, emu_mesh_coord(mesh, id, "cp"), 0);
+    enum emu_status status = group_of(plan, plan->tp_family, id, &trainer->nn.tp_group);
+    if (status == EMU_OK)
+        status = group_of(plan, plan->gradient_family, id, &trainer->token_group);
+    return status;
+}
+
 enum emu_status emu_trainer_create(const struct emu_plan *plan, const struct emu_corpus *corpus,
                                    struct emu_rank *rank, struct emu_trainer **trainer)
 {
-    const struct emu_mesh *mesh = emu_rank_mesh(rank);
-    uint32_t id = emu_rank_id(rank);
     struct emu_trainer *made;
-    enum emu_status status = prepare(plan, emu_mesh_coord(mesh, id, "tp"), &made);
+    uint32_t tp_index = emu_mesh_coord(emu_rank_mesh(rank), emu_rank_id(rank), "tp");
+    enum emu_status status = prepare(plan, tp_index, &made);
     if (status != EMU_OK)
         return status;
     made->corpus = corpus;
-    made->rank = rank;
-    made->nn.rank = rank;
-    made->dp_index = emu_mesh_coord(mesh, id, "dp");
-    status = group_of(plan, plan->tp_family, id, &made->nn.tp_group);
-    if (status == EMU_OK)
-        status = group_of(plan, plan->gradient_family, id, &made->gradient_group);
+    status = place(made, rank);
     if (status == EMU_OK)
         status = settle(made, rank);
     if (status != EMU_OK) {
@@ -119,8 +164,8 @@ void emu_trainer_destroy(struct emu_trainer *trainer)
 {
     if (!trainer)
         return;
+    ops_of(trainer)->finish(trainer);
     free(trainer->parameters);
-    free(trainer->layers);
     free(trainer);
 }
 

@@ -2,9 +2,9 @@
  *
  * A trainer holds one rank's share of the model: weights, gradients and optimizer state of its
  * blocks, and the buffers of a step, all carved from one piece of the rank's arena by one list.
- * A step draws the rank's sequences, runs forward and backward for each microbatch, reduces
- * gradients, loss and token count as the plan says, divides by the valid tokens of the whole step,
- * and updates. The same code runs on every mesh, and on the mesh of one that is the oracle.
+ * A step runs forward and backward for each of the rank's sources (microbatches) into a fresh
+ * gradient, combines the fresh gradients as the recipe says, and updates. The same code runs on
+ * every mesh, and on the mesh of one that is the oracle.
  */
 #ifndef EMU_TRAIN_TRAINER_H
 #define EMU_TRAIN_TRAINER_H
@@ -18,45 +18,31 @@
 
 #include <meshemu/comm.h>
 
+struct emu_model_state;
+
 /* One parameter as this rank holds it: blocks of rows x columns elements, row-major. */
 struct emu_parameter {
     struct emu_block block;
     uint64_t elements; /* of the block, without padding */
     uint64_t room;     /* elements allocated */
-    void *weight, *gradient, *moment[2];
-};
-
-/* Everything of one MLP block that is kept from forward to backward. */
-struct emu_layer_state {
-    struct emu_mlp mlp;
-    struct emu_mlp_saved saved;
-    void *input; /* (rows, width) */
-    char label_up[EMU_NAME_MAX], label_down[EMU_NAME_MAX];
-};
-
-struct emu_batch {
-    uint64_t rows;   /* tokens: sequences * positions */
-    uint8_t *ids;    /* (rows, context) */
-    uint8_t *target; /* (rows) */
-    uint8_t *valid;  /* (rows) */
+    void *weight;
+    void *gradient; /* accumulated; after a step: what the recipe made of it */
+    void *fresh;    /* of the microbatch at hand; the gradient itself where there is only one */
+    void *moment[2];
 };
 
 struct emu_trainer {
     const struct emu_plan *plan;     /* borrowed */
-    const struct emu_corpus *corpus; /* borrowed */
+    const struct emu_corpus *corpus; /* borrowed; NULL with inline tokens */
     struct emu_rank *rank;           /* borrowed */
     struct emu_nn nn;
-    uint32_t gradient_group; /* EMU_GROUP_SELF where nothing is partial */
+    uint32_t token_group;   /* ranks that see other tokens; EMU_GROUP_SELF where there are none */
+    uint32_t source_offset; /* source of this rank's microbatch 0 */
     uint32_t dp_index, tp_index;
     unsigned char *base; /* of the block that everything was carved from */
     struct emu_arena arena;
-    struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
-    struct emu_layer_state *layers;   /* heap, owned */
-    struct emu_embedding embedding;
-    struct emu_head head;
-    struct emu_batch batch;
-    void *stream, *dstream, *dinput; /* (rows, embed) twice, (rows, widest input) */
-    void *logits, *token_loss, *scratch;
+    struct emu_parameter *parameters;     /* one a tensor of the plan; heap, owned */
+    struct emu_model_state *model;        /* buffers of forward and backward; heap, owned */
     void *loss, *squares, *norm, *factor; /* one element each */
     double local_loss;                    /* sum over this rank's valid tokens in the last step */
     uint64_t step;                        /* of the last step, 0 before the first */

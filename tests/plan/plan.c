@@ -159,14 +159,34 @@ Test(plan_data, every_sequence_of_a_batch_is_read_once_in_order)
         struct plan_fixture f;
         cr_assert_eq(plan_open(&f, text), EMU_OK);
         uint64_t next = 0;
-        for (uint32_t d = 0; d < dp; d++)
-            for (uint32_t m = 0; m < 3; m++) {
-                struct emu_slice s = emu_plan_sequences(f.plan, d, m);
-                cr_assert(s.count == 0 || s.start == next);
-                cr_assert_leq(s.count, emu_plan_sequences_most(f.plan));
-                next += s.count;
-            }
+        cr_assert_eq(emu_plan_sources(f.plan), 3 * dp);
+        for (uint32_t source = 0; source < 3 * dp; source++) {
+            struct emu_slice s = emu_plan_sequences(f.plan, source);
+            cr_assert(s.count == 0 || s.start == next);
+            cr_assert_leq(s.count * 8, emu_plan_rows_most(f.plan));
+            next += s.count;
+        }
         cr_assert_eq(next, 10);
+        plan_close(&f);
+    }
+}
+
+Test(plan_data, sources_are_named_by_the_coordinates_that_differ)
+{
+    static const struct {
+        const char *mesh;
+        uint32_t source;
+        const char *name;
+    } cases[] = {{"dp=2,tp=2", 4, "dp=1,mb=1"}, {"tp=2", 2, "mb=2"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "mesh: %s\n" MODEL DATA, cases[i].mesh);
+        struct plan_fixture f;
+        cr_assert_eq(plan_open(&f, text), EMU_OK);
+        struct emu_text name = {0};
+        emu_source_name(f.plan, cases[i].source, &name);
+        cr_assert_str_eq(emu_text_get(&name), cases[i].name);
+        emu_text_finish(&name);
         plan_close(&f);
     }
 }
@@ -201,12 +221,15 @@ Test(plan_oracle, it_is_the_same_model_on_a_mesh_of_one)
     cr_assert_eq(plan_open(&f, "mesh: dp=2,tp=4\n" MODEL DATA), EMU_OK);
     struct emu_plan *oracle;
     cr_assert_eq(emu_plan_create_oracle(f.plan, &oracle), EMU_OK);
-    cr_assert(oracle->dp == 1 && oracle->tp == 1 && oracle->microbatches == 1);
+    cr_assert(oracle->dp == 1 && oracle->tp == 1);
+    cr_assert_eq(oracle->microbatches, 6); /* one for each source of the mesh */
     cr_assert_eq(oracle->dtype, EMU_BOUND64);
     cr_assert_eq(oracle->roster.mesh->world, 1);
     cr_assert_eq(oracle->tensor_count, f.plan->tensor_count);
     cr_assert_eq(emu_plan_draw(oracle, 2, 17), emu_plan_draw(f.plan, 2, 17));
-    cr_assert_eq(emu_plan_sequences(oracle, 0, 0).count, 10);
+    for (uint32_t source = 0; source < 6; source++)
+        cr_assert_eq(emu_plan_sequences(oracle, source).start,
+                     emu_plan_sequences(f.plan, source).start);
     emu_plan_destroy(oracle);
     plan_close(&f);
 }

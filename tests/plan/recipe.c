@@ -18,7 +18,7 @@ static void resolve(struct resolved *r, const char *text)
     cr_assert_eq(emu_config_read(&params, &r->f.diagnostics, &r->f.config), EMU_OK, "%s",
                  emu_text_get(&r->f.diagnostics));
     emu_roster_init(&r->roster, &r->f.config->mesh);
-    cr_assert_eq(emu_recipe_resolve(r->f.config, &r->roster, &r->recipe), EMU_OK);
+    cr_assert_eq(emu_recipe_resolve(r->f.config, false, &r->roster, &r->recipe), EMU_OK);
 }
 
 static void close_recipe(struct resolved *r)
