@@ -50,6 +50,18 @@ void emu_rank_push(struct emu_rank *rank, struct emu_layer *layer);
 const struct emu_segment *emu_rank_segment(const struct emu_rank *rank); /* NULL: self */
 const struct emu_roster *emu_rank_roster(const struct emu_rank *rank);
 
+/* Strict semantics: a send returns when its receive has met it (default: a send that fits is
+ * buffered and returns at once). Changes sends that start later. */
+void emu_rank_set_strict(struct emu_rank *rank, bool strict);
+
+/* What passed the top and the bottom of the stack: equal where no filter changed anything. */
+struct emu_traffic {
+    uint64_t calls[EMU_KIND_COUNT];
+    uint64_t elements[EMU_KIND_COUNT]; /* sum of count */
+};
+const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank);
+const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);
+
 /* Note the training step on the board. */
 void emu_rank_set_step(struct emu_rank *rank, uint64_t step);
 

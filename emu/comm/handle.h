@@ -1,0 +1,36 @@
+/* What is inside a rank's handle and a request? For the layers of the stack alone. */
+#ifndef EMU_COMM_HANDLE_H
+#define EMU_COMM_HANDLE_H
+
+#include "base/arena.h"
+#include "comm/rank.h"
+
+#include <stdbool.h>
+
+/* The head of every layer's request. A layer that needs more puts this first in its own struct. */
+struct emu_request {
+    struct emu_call call;
+    uint64_t record;   /* number in the flight recorder, set by the asked-recorder */
+    uint64_t received; /* recv: elements, valid when it has ended well */
+};
+
+struct emu_rank {
+    const struct emu_segment *segment; /* NULL: self */
+    const struct emu_roster *roster;
+    uint32_t id;
+    bool strict;
+    struct emu_arena arena;
+    struct emu_layer *top;   /* asked-recorder */
+    struct emu_layer *below; /* wire-recorder: where emu_rank_push puts layers on */
+    uint64_t open_requests;
+    uint64_t received;
+    struct emu_traffic asked, wired;
+};
+
+/* Backends and recorders. NULL: no memory. */
+struct emu_layer *emu_shm_backend_create(struct emu_rank *rank);
+struct emu_layer *emu_self_backend_create(struct emu_rank *rank);
+struct emu_layer *emu_asked_recorder_create(struct emu_rank *rank, struct emu_layer *below);
+struct emu_layer *emu_wire_recorder_create(struct emu_rank *rank, struct emu_layer *below);
+
+#endif

@@ -1,0 +1,169 @@
+#include "comm/rank.h"
+
+#include "comm/handle.h"
+#include "seg/board.h"
+#include "seg/board_words.h"
+
+#include <stdlib.h>
+
+static void destroy_layers(struct emu_layer *top)
+{
+    while (top) {
+        struct emu_layer *below = top->below;
+        top->ops->destroy(top);
+        top = below;
+    }
+}
+
+/* Recorders around the backend. Takes the backend over. */
+static enum emu_status stack(struct emu_rank *rank, struct emu_layer *backend)
+{
+    rank->top = backend;
+    struct emu_layer *wire = backend ? emu_wire_recorder_create(rank, backend) : NULL;
+    rank->top = wire ? wire : rank->top;
+    struct emu_layer *asked = wire ? emu_asked_recorder_create(rank, wire) : NULL;
+    if (!asked) {
+        destroy_layers(rank->top);
+        free(rank);
+        return EMU_ENOMEM;
+    }
+    rank->top = asked;
+    rank->below = wire;
+    return EMU_OK;
+}
+
+enum emu_status emu_rank_create(const struct emu_segment *segment, uint32_t id,
+                                struct emu_rank **rank)
+{
+    struct emu_rank *made = calloc(1, sizeof *made);
+    if (!made)
+        return EMU_ENOMEM;
+    made->segment = segment;
+    made->roster = segment->roster;
+    made->id = id;
+    emu_arena_init(&made->arena, emu_segment_arena(segment, id), segment->arena_bytes);
+    enum emu_status status = stack(made, emu_shm_backend_create(made));
+    if (!status)
+        *rank = made;
+    return status;
+}
+
+enum emu_status emu_rank_create_self(const struct emu_roster *roster, void *memory, uint64_t bytes,
+                                     struct emu_rank **rank)
+{
+    if (roster->mesh->world != 1)
+        return EMU_EINVAL;
+    struct emu_rank *made = calloc(1, sizeof *made);
+    if (!made)
+        return EMU_ENOMEM;
+    made->roster = roster;
+    emu_arena_init(&made->arena, memory, bytes);
+    enum emu_status status = stack(made, emu_self_backend_create(made));
+    if (!status)
+        *rank = made;
+    return status;
+}
+
+void emu_rank_destroy(struct emu_rank *rank)
+{
+    if (!rank)
+        return;
+    destroy_layers(rank->top);
+    free(rank);
+}
+
+void emu_rank_push(struct emu_rank *rank, struct emu_layer *layer)
+{
+    layer->below = rank->top->below;
+    rank->top->below = layer;
+}
+
+const struct emu_segment *emu_rank_segment(const struct emu_rank *rank)
+{
+    return rank->segment;
+}
+
+const struct emu_roster *emu_rank_roster(const struct emu_rank *rank)
+{
+    return rank->roster;
+}
+
+void emu_rank_set_strict(struct emu_rank *rank, bool strict)
+{
+    rank->strict = strict;
+}
+
+void emu_rank_set_step(struct emu_rank *rank, uint64_t step)
+{
+    if (rank->segment)
+        emu_board_set_step(rank->segment, rank->id, step);
+}
+
+uint64_t emu_rank_open_requests(const struct emu_rank *rank)
+{
+    return rank->open_requests;
+}
+
+const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank)
+{
+    return &rank->asked;
+}
+
+const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank)
+{
+    return &rank->wired;
+}
+
+uint32_t emu_rank_id(const struct emu_rank *rank)
+{
+    return rank->id;
+}
+
+uint32_t emu_rank_world(const struct emu_rank *rank)
+{
+    return rank->roster->mesh->world;
+}
+
+const struct emu_mesh *emu_rank_mesh(const struct emu_rank *rank)
+{
+    return rank->roster->mesh;
+}
+
+enum emu_status emu_rank_group(const struct emu_rank *rank, const char *over, uint32_t *group)
+{
+    uint32_t family;
+    enum emu_status status = emu_roster_find(rank->roster, over, &family);
+    return status ? status : emu_roster_group_of(rank->roster, family, rank->id, group);
+}
+
+uint32_t emu_rank_group_size(const struct emu_rank *rank, uint32_t group)
+{
+    if (group == EMU_GROUP_SELF)
+        return 1;
+    return group < rank->roster->group_count ? emu_roster_group(rank->roster, group).size : 0;
+}
+
+int64_t emu_rank_group_index(const struct emu_rank *rank, uint32_t group)
+{
+    if (group == EMU_GROUP_SELF)
+        return 0;
+    if (group >= rank->roster->group_count)
+        return -1;
+    struct emu_group members = emu_roster_group(rank->roster, group);
+    return emu_group_index(&members, rank->id);
+}
+
+void *emu_rank_alloc(struct emu_rank *rank, uint64_t bytes)
+{
+    return emu_arena_alloc(&rank->arena, EMU_BUFFERS, bytes);
+}
+
+uint64_t emu_received(const struct emu_rank *rank)
+{
+    return rank->received;
+}
+
+bool emu_rank_failed(const struct emu_rank *rank, uint32_t other)
+{
+    return rank->segment && other < rank->segment->world && emu_board_gone(rank->segment, other);
+}

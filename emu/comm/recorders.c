@@ -1,0 +1,124 @@
+/* The two recorders of the stack. The asked-recorder sees what the program wanted, writes the
+ * flight recorder and counts; the wire-recorder sees what reaches the backend and counts. Without
+ * filters between them the counts are equal. Requests pass through: a recorder has none of its own.
+ */
+#include "comm/counts.h"
+#include "comm/handle.h"
+#include "seg/board_words.h"
+#include "seg/note.h"
+#include "seg/recorder.h"
+
+#include <stdlib.h>
+
+struct recorder {
+    struct emu_layer layer;
+    struct emu_traffic *traffic;
+    struct emu_counts counts; /* asked only */
+    uint64_t begun;           /* asked only: calls in the flight recorder */
+};
+
+static void count(struct emu_traffic *traffic, const struct emu_call *call)
+{
+    if ((unsigned)call->kind >= EMU_KIND_COUNT)
+        return;
+    traffic->calls[call->kind]++;
+    if (call->kind != EMU_BARRIER)
+        traffic->elements[call->kind] += call->count;
+}
+
+static struct recorder *recorder_of(struct emu_layer *layer)
+{
+    return (struct recorder *)layer;
+}
+
+static enum emu_status wire_start(struct emu_layer *layer, const struct emu_call *call,
+                                  struct emu_request **request)
+{
+    count(recorder_of(layer)->traffic, call);
+    return layer->below->ops->start(layer->below, call, request);
+}
+
+static enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *request)
+{
+    return layer->below->ops->wait(layer->below, request);
+}
+
+static uint64_t record_begin(struct recorder *recorder, const struct emu_call *call)
+{
+    const struct emu_rank *rank = recorder->layer.rank;
+    uint64_t number = recorder->begun++;
+    uint64_t index = emu_counts_next(&recorder->counts, rank->roster, call);
+    if (rank->segment) {
+        struct emu_note note;
+        emu_note_of(call, index, &note);
+        emu_recorder_begin(rank->segment, rank->id, number, &note);
+        emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_BEFORE);
+    }
+    return number;
+}
+
+static void record_end(struct recorder *recorder, uint64_t number, enum emu_status status)
+{
+    const struct emu_rank *rank = recorder->layer.rank;
+    if (rank->segment) {
+        emu_recorder_end(rank->segment, rank->id, number, status);
+        emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_NONE);
+    }
+}
+
+static enum emu_status asked_start(struct emu_layer *layer, const struct emu_call *call,
+                                   struct emu_request **request)
+{
+    struct recorder *recorder = recorder_of(layer);
+    count(recorder->traffic, call);
+    uint64_t number = record_begin(recorder, call);
+    struct emu_request *begun = NULL;
+    enum emu_status status = layer->below->ops->start(layer->below, call, &begun);
+    if (status) {
+        record_end(recorder, number, status);
+        return status;
+    }
+    begun->record = number;
+    *request = begun;
+    return EMU_OK;
+}
+
+static enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *request)
+{
+    uint64_t number = request->record; /* the request is gone after its wait */
+    enum emu_status status = layer->below->ops->wait(layer->below, request);
+    record_end(recorder_of(layer), number, status);
+    return status;
+}
+
+static void recorder_destroy(struct emu_layer *layer)
+{
+    emu_counts_finish(&recorder_of(layer)->counts);
+    free(layer);
+}
+
+static const struct emu_layer_ops asked_ops = {"asked-recorder", asked_start, asked_wait,
+                                               recorder_destroy};
+static const struct emu_layer_ops wire_ops = {"wire-recorder", wire_start, wire_wait,
+                                              recorder_destroy};
+
+static struct emu_layer *create(const struct emu_layer_ops *ops, struct emu_rank *rank,
+                                struct emu_layer *below, struct emu_traffic *traffic)
+{
+    struct recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return NULL;
+    recorder->layer = (struct emu_layer){.ops = ops, .below = below, .rank = rank};
+    recorder->traffic = traffic;
+    return &recorder->layer;
+}
+
+struct emu_layer *emu_asked_recorder_create(struct emu_rank *rank, struct emu_layer *below)
+{
+    return create(&asked_ops, rank, below, &rank->asked);
+}
+
+struct emu_layer *emu_wire_recorder_create(struct emu_rank *rank, struct emu_layer *below)
+{
+    return create(&wire_ops, rank, below, &rank->wired);
+}

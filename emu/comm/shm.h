@@ -1,0 +1,106 @@
+/* How does a rank carry out its calls over the segment? The parts of the shm backend.
+ *
+ *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
+ *   shm_collective.c   one collective through its slot (seg/slot.h)
+ *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
+ *
+ * Progress: whoever waits for any request advances all open requests of its rank, in start order;
+ * nothing advances while the rank runs its own code. A step never blocks. A request is finished
+ * when `done`; its status is then what its wait will answer.
+ */
+#ifndef EMU_COMM_SHM_H
+#define EMU_COMM_SHM_H
+
+#include "comm/counts.h"
+#include "comm/handle.h"
+#include "seg/note.h"
+#include "seg/outbox.h"
+#include "seg/slot.h"
+
+#include <stdbool.h>
+
+/* A group as its member sees it. */
+struct shm_group {
+    bool known; /* the ring is filled in */
+    struct emu_ring ring;
+    uint32_t me;          /* group rank */
+    uint64_t next_index;  /* of the next call to start */
+    uint64_t next_posted; /* calls are signed in this order */
+};
+
+struct shm_collective {
+    struct shm_group *group;
+    uint64_t bytes;        /* of this member's input */
+    uint64_t bytes_max;    /* of any member's */
+    uint64_t rounds;       /* at least 1 */
+    uint64_t rounds_given; /* deposited; 0: not signed yet */
+    uint64_t rounds_taken;
+    void *copy; /* of an input that the output would overwrite too early; owned */
+};
+
+enum shm_message_stage {
+    SHM_MESSAGE_NEW,    /* send: not in the outbox; recv: no message met */
+    SHM_MESSAGE_POSTED, /* send: in the outbox, not over */
+    SHM_MESSAGE_FERRIED /* recv: accepted, the bytes are coming */
+};
+
+struct shm_message {
+    enum shm_message_stage stage;
+    struct emu_message *message;
+    uint64_t sequence;
+    uint64_t bytes;  /* of the message */
+    uint64_t chunks; /* ferried: written (send) or read (recv) so far */
+    bool loading;    /* send: it has the ferry */
+};
+
+struct shm_request {
+    struct emu_request base;
+    struct shm_request *previous, *next; /* open requests, in start order */
+    struct emu_note note;
+    enum emu_status status;
+    bool done;
+    union {
+        struct shm_collective collective;
+        struct shm_message message;
+    };
+};
+
+struct shm_backend {
+    struct emu_layer layer;
+    const struct emu_segment *segment;
+    uint32_t id;
+    struct shm_request *first, *last;
+    struct emu_counts counts;
+    struct shm_group groups[EMU_ROSTER_MAX_FAMILIES]; /* by family */
+    struct emu_sender sender;
+    struct shm_request *ferrying; /* the send that has the ferry */
+    uint64_t futex_until_ns;      /* yields are slow until then: a foreign process has our core */
+};
+
+static inline bool shm_is_message(const struct shm_request *request)
+{
+    return request->base.call.kind == EMU_SEND || request->base.call.kind == EMU_RECV;
+}
+
+static inline void shm_finish(struct shm_request *request, enum emu_status status)
+{
+    request->status = status;
+    request->done = true;
+}
+
+/* Fill in a new request. EMU_ENOMEM: nothing to undo. */
+enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request);
+void shm_collective_release(struct shm_request *request);
+
+/* Advance as far as possible without waiting; true if anything changed. */
+bool shm_collective_step(struct shm_backend *backend, struct shm_request *request);
+bool shm_send_step(struct shm_backend *backend, struct shm_request *request);
+bool shm_recv_step(struct shm_backend *backend, struct shm_request *request);
+
+/* Do others wait for what this open request still has to do? */
+bool shm_collective_owes(const struct shm_request *request);
+
+/* The send will not be waited for: its descriptor is nobody's affair any more. */
+void shm_send_abandon(struct shm_backend *backend, struct shm_request *request);
+
+#endif

@@ -1,0 +1,239 @@
+/* Start, wait, and what a rank does while nothing moves.
+ *
+ * Waiting: up to 16 yields, then the futex (shared measurements on two cores: a yield that finds
+ * its peer running costs half of a wake). A yield that took longer than 2.5 ms + 4 us a rank tells
+ * that a foreign process holds the core: for the next 10 ms the futex is used at once.
+ * A rank whose other open requests owe something to others sleeps in short turns; otherwise it
+ * sleeps on the one word that its wait depends on, for ever.
+ */
+#include "comm/arguments.h"
+#include "comm/local.h"
+#include "comm/shm.h"
+#include "os/clock.h"
+#include "os/cpu.h"
+#include "seg/board_words.h"
+#include "seg/incident_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define YIELDS_MAX 16
+#define SLOW_YIELD_NS UINT64_C(2500000)
+#define SLOW_YIELD_RANK_NS UINT64_C(4000)
+#define FUTEX_SPELL_NS UINT64_C(10000000)
+#define SHORT_SLEEP_NS 200000
+
+static struct shm_backend *backend_of(struct emu_layer *layer)
+{
+    return (struct shm_backend *)layer;
+}
+
+static void open_list_add(struct shm_backend *backend, struct shm_request *request)
+{
+    request->previous = backend->last;
+    if (backend->last)
+        backend->last->next = request;
+    else
+        backend->first = request;
+    backend->last = request;
+}
+
+static void open_list_remove(struct shm_backend *backend, struct shm_request *request)
+{
+    if (request->previous)
+        request->previous->next = request->next;
+    else
+        backend->first = request->next;
+    if (request->next)
+        request->next->previous = request->previous;
+    else
+        backend->last = request->previous;
+}
+
+static bool step(struct shm_backend *backend, struct shm_request *request)
+{
+    if (request->done)
+        return false;
+    switch (request->base.call.kind) {
+    case EMU_SEND:
+        return shm_send_step(backend, request);
+    case EMU_RECV:
+        return shm_recv_step(backend, request);
+    default:
+        return shm_collective_step(backend, request);
+    }
+}
+
+static bool step_all(struct shm_backend *backend)
+{
+    bool moved = false;
+    for (struct shm_request *request = backend->first; request; request = request->next)
+        moved = step(backend, request) || moved;
+    return moved;
+}
+
+static enum emu_status report_refusal(struct shm_backend *backend, const struct emu_call *call,
+                                      const struct emu_refusal *refusal)
+{
+    struct emu_note note;
+    struct emu_incident incident = {
+        .cause = EMU_INCIDENT_ARGUMENT,
+        .status = refusal->status,
+        .rank = backend->id,
+        .group = call->group,
+        .enabled_ns = emu_clock_ns(),
+    };
+    emu_note_of(call, 0, &note);
+    emu_note_view(&note, backend->segment->roster, &incident.call);
+    memcpy(incident.text, refusal->text, sizeof incident.text);
+    emu_incident_append(backend->segment, &incident);
+    return refusal->status;
+}
+
+static enum emu_status prepare(struct shm_backend *backend, struct shm_request *request)
+{
+    const struct emu_call *call = &request->base.call;
+    if (shm_is_message(request)) {
+        uint64_t index = emu_counts_next(&backend->counts, backend->segment->roster, call);
+        emu_note_of(call, index, &request->note);
+        return EMU_OK;
+    }
+    if (call->group == EMU_GROUP_SELF ||
+        emu_roster_group(backend->segment->roster, call->group).size == 1) {
+        emu_local_collective(call);
+        shm_finish(request, EMU_OK);
+        return EMU_OK;
+    }
+    return shm_collective_prepare(backend, request);
+}
+
+static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call *call,
+                                 struct emu_request **request)
+{
+    struct shm_backend *backend = backend_of(layer);
+    struct emu_refusal refusal;
+    if (emu_call_check(backend->segment->roster, backend->id, call, &refusal))
+        return report_refusal(backend, call, &refusal);
+    struct shm_request *made = calloc(1, sizeof *made);
+    if (!made)
+        return EMU_ENOMEM;
+    made->base.call = *call;
+    enum emu_status status = prepare(backend, made);
+    if (status) {
+        free(made);
+        return status;
+    }
+    open_list_add(backend, made);
+    step(backend, made);
+    *request = &made->base;
+    return EMU_OK;
+}
+
+/* The word that changes when this request can move. */
+static _Atomic uint32_t *word_of(struct shm_backend *backend, const struct shm_request *request)
+{
+    if (shm_is_message(request))
+        return &emu_board_of(backend->segment, backend->id)->bell;
+    return emu_slot_word(&request->collective.group->ring, request->note.index);
+}
+
+static bool others_owe(const struct shm_backend *backend, const struct shm_request *waited)
+{
+    for (const struct shm_request *other = backend->first; other; other = other->next)
+        if (other != waited && !other->done &&
+            (shm_is_message(other) || shm_collective_owes(other)))
+            return true;
+    return false;
+}
+
+static void yield_watchfully(struct shm_backend *backend)
+{
+    uint64_t before = emu_clock_ns();
+    emu_cpu_yield();
+    uint64_t after = emu_clock_ns();
+    if (after - before > SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world)
+        backend->futex_until_ns = after + FUTEX_SPELL_NS;
+}
+
+static bool may_yield(const struct shm_backend *backend, int yields)
+{
+    return yields < YIELDS_MAX &&
+           (backend->futex_until_ns == 0 || emu_clock_ns() >= backend->futex_until_ns);
+}
+
+/* Advance everything until the request is done or the run is over. */
+static void drive(struct shm_backend *backend, struct shm_request *request)
+{
+    _Atomic uint32_t *word = word_of(backend, request);
+    bool shown = false;
+    int yields = 0;
+    while (!request->done) {
+        uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
+        if (step_all(backend)) {
+            yields = 0;
+            continue;
+        }
+        if (emu_abort_look(backend->segment)) {
+            shm_finish(request, EMU_EABORTED);
+        } else if (may_yield(backend, yields)) {
+            yield_watchfully(backend);
+            yields++;
+        } else {
+            if (!shown)
+                emu_board_wait_in(backend->segment, backend->id,
+                                  shm_is_message(request) ? EMU_WAIT_MESSAGE : EMU_WAIT_SLOT,
+                                  &request->note);
+            shown = true;
+            emu_word_sleep(backend->segment, backend->id, word, seen,
+                           others_owe(backend, request) ? SHORT_SLEEP_NS : -1);
+        }
+    }
+    if (shown)
+        emu_board_set_state(backend->segment, backend->id, EMU_BOARD_RUNNING);
+}
+
+static void drop(struct shm_backend *backend, struct shm_request *request)
+{
+    if (request->base.call.kind == EMU_SEND)
+        shm_send_abandon(backend, request);
+    else if (!shm_is_message(request))
+        shm_collective_release(request);
+    open_list_remove(backend, request);
+    free(request);
+}
+
+static enum emu_status shm_wait(struct emu_layer *layer, struct emu_request *request)
+{
+    struct shm_backend *backend = backend_of(layer);
+    struct shm_request *mine = (struct shm_request *)request;
+    if (!mine->done)
+        drive(backend, mine);
+    enum emu_status status = mine->status;
+    if (request->call.kind == EMU_RECV && !status)
+        layer->rank->received = request->received;
+    drop(backend, mine);
+    return status;
+}
+
+static void shm_destroy(struct emu_layer *layer)
+{
+    struct shm_backend *backend = backend_of(layer);
+    while (backend->first)
+        drop(backend, backend->first);
+    emu_counts_finish(&backend->counts);
+    free(backend);
+}
+
+static const struct emu_layer_ops shm_ops = {"shm", shm_start, shm_wait, shm_destroy};
+
+struct emu_layer *emu_shm_backend_create(struct emu_rank *rank)
+{
+    struct shm_backend *backend = calloc(1, sizeof *backend);
+    if (!backend)
+        return NULL;
+    backend->layer = (struct emu_layer){.ops = &shm_ops, .rank = rank};
+    backend->segment = rank->segment;
+    backend->id = rank->id;
+    emu_sender_init(&backend->sender, rank->segment, rank->id);
+    return &backend->layer;
+}

@@ -1,0 +1,267 @@
+/* One collective through its slot. See seg/slot.h for the protocol and comm/parts.h for who takes
+ * what.
+ *
+ * Every member deposits its input from front to back, one chunk a round, and takes from each round
+ * the intersection with what it wants. In place is safe in many rounds too: a member writes an
+ * element to its output only after it has deposited the round that held that place of its input
+ * (the place in the output is never behind the place in the input), but for all_to_all, which
+ * works on a copy then.
+ */
+#include "comm/fold.h"
+#include "comm/parts.h"
+#include "comm/shm.h"
+#include "seg/board_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements that are folded over all members before the next ones: they stay in the nearest cache.
+ */
+#define FOLD_BLOCK_BYTES 4096
+
+static uint64_t at_most(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct shm_group *group_of(struct shm_backend *backend, uint32_t id)
+{
+    struct shm_group *group = &backend->groups[emu_roster_family_of(backend->segment->roster, id)];
+    if (!group->known) {
+        group->ring = emu_ring_of(backend->segment, id);
+        group->me = (uint32_t)emu_group_index(&group->ring.members, backend->id);
+        group->known = true;
+    }
+    return group;
+}
+
+static enum emu_status copy_input(struct shm_request *request)
+{
+    struct emu_call *call = &request->base.call;
+    struct shm_collective *own = &request->collective;
+    if (call->kind != EMU_ALL_TO_ALL || call->input != call->output || own->rounds == 1)
+        return EMU_OK;
+    own->copy = malloc(own->bytes);
+    if (!own->copy)
+        return EMU_ENOMEM;
+    memcpy(own->copy, call->input, own->bytes);
+    call->input = own->copy;
+    return EMU_OK;
+}
+
+enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request)
+{
+    struct emu_call *call = &request->base.call;
+    struct shm_collective *own = &request->collective;
+    struct shm_group *group = group_of(backend, call->group);
+    uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
+    own->group = group;
+    own->bytes = emu_part_input(call, group->me, group->ring.size) * element;
+    own->bytes_max = emu_part_input_max(call, group->ring.size) * element;
+    own->rounds = (own->bytes_max + group->ring.chunk_bytes - 1) / group->ring.chunk_bytes;
+    if (own->rounds == 0)
+        own->rounds = 1;
+    enum emu_status status = copy_input(request);
+    if (!status)
+        emu_note_of(call, group->next_index++, &request->note);
+    return status;
+}
+
+void shm_collective_release(struct shm_request *request)
+{
+    free(request->collective.copy);
+    request->collective.copy = NULL;
+}
+
+static void deposit(struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct shm_group *group = own->group;
+    uint64_t from = own->rounds_given * group->ring.chunk_bytes;
+    if (from >= own->bytes)
+        return;
+    unsigned char *to = emu_ring_deposit(&group->ring, request->note.index, group->me,
+                                         own->rounds_given, own->bytes_max);
+    memcpy(to, (const unsigned char *)request->base.call.input + from,
+           at_most(own->bytes - from, group->ring.chunk_bytes));
+}
+
+static void give_round(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
+    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_DEPOSIT);
+    deposit(request);
+    emu_slot_announce(&own->group->ring, request->note.index, own->group->me, own->rounds_given,
+                      own->rounds);
+    own->rounds_given++;
+}
+
+/* The bytes of this round that the member takes from a source, as offsets in the source's input. */
+struct window {
+    uint64_t from, to;
+    unsigned char *output;
+    const unsigned char *input; /* where the byte `from` lies in the stage */
+};
+
+static struct window window_of(const struct shm_request *request, uint32_t source)
+{
+    const struct emu_call *call = &request->base.call;
+    const struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t element = emu_dtype_bytes(call->dtype);
+    struct emu_part part = emu_part_taken(call, own->group->me, ring->size, source);
+    uint64_t round_start = own->rounds_taken * ring->chunk_bytes;
+    uint64_t start = part.take.start * element;
+    uint64_t end = start + part.take.count * element;
+    struct window window = {
+        .from = start > round_start ? start : round_start,
+        .to = at_most(end, round_start + ring->chunk_bytes),
+    };
+    if (window.from >= window.to)
+        return (struct window){0};
+    window.output = (unsigned char *)call->output + part.at * element + (window.from - start);
+    window.input =
+        emu_ring_deposit(ring, request->note.index, source, own->rounds_taken, own->bytes_max) +
+        (window.from - round_start);
+    return window;
+}
+
+static void take_copies(const struct shm_request *request)
+{
+    uint32_t size = request->collective.group->ring.size;
+    for (uint32_t source = 0; source < size; source++) {
+        struct window window = window_of(request, source);
+        if (window.from < window.to)
+            memcpy(window.output, window.input, window.to - window.from);
+    }
+}
+
+static void fold_block(const struct shm_request *request, const struct window *first, uint64_t at,
+                       uint64_t bytes)
+{
+    const struct emu_call *call = &request->base.call;
+    const struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t count = bytes / emu_dtype_bytes(call->dtype);
+    uint64_t in_round = first->from - own->rounds_taken * ring->chunk_bytes + at;
+    memcpy(first->output + at, first->input + at, bytes);
+    for (uint32_t source = 1; source < ring->size; source++)
+        emu_fold(
+            call->dtype, call->op, first->output + at,
+            emu_ring_deposit(ring, request->note.index, source, own->rounds_taken, own->bytes_max) +
+                in_round,
+            count);
+    emu_fold_finish(call->dtype, call->op, first->output + at, count, ring->size);
+}
+
+static void take_folded(const struct shm_request *request)
+{
+    struct window first = window_of(request, 0); /* at the same place in every source */
+    for (uint64_t at = 0; at < first.to - first.from; at += FOLD_BLOCK_BYTES)
+        fold_block(request, &first, at, at_most(FOLD_BLOCK_BYTES, first.to - first.from - at));
+}
+
+static void take_round(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
+    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_COPYOUT);
+    if (request->base.call.kind != EMU_BARRIER) {
+        if (emu_kind_reduces(request->base.call.kind))
+            take_folded(request);
+        else
+            take_copies(request);
+    }
+    uint64_t round = own->rounds_taken++;
+    if (round + 2 < own->rounds) /* nobody needs the chunks of the last two rounds again */
+        emu_slot_consume(&own->group->ring, request->note.index, round);
+}
+
+static enum emu_status status_of(enum emu_decision cause)
+{
+    return cause == EMU_SLOT_MISMATCH ? EMU_EMISMATCH : EMU_EPEER;
+}
+
+/* Sign and deposit, if the turn has come. */
+static bool post(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_group *group = request->collective.group;
+    uint64_t index = request->note.index;
+    if (index != group->next_posted)
+        return false;
+    struct emu_breach breach = emu_ring_breach(&group->ring);
+    bool broken = breach.broken && breach.index <= index;
+    bool is_free = emu_slot_free(&group->ring, index);
+    if (!broken && !is_free)
+        return false;
+    group->next_posted++;
+    if (broken && (breach.index < index || !is_free)) {
+        emu_ring_meet_breach(&group->ring, index);
+        shm_finish(request, status_of(breach.cause));
+        return true;
+    }
+    /* At the breach itself we sign all the same: the others shall see what was asked for. */
+    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_SIGNATURE);
+    emu_slot_sign(&group->ring, index, group->me, &request->note, request->collective.rounds);
+    give_round(backend, request);
+    return true;
+}
+
+/* Take and give what can be now. */
+static bool move_rounds(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t index = request->note.index;
+    if (own->rounds_taken < own->rounds_given &&
+        emu_slot_deposited(ring, index, own->rounds_taken)) {
+        take_round(backend, request);
+        return true;
+    }
+    if (own->rounds_given < own->rounds &&
+        (own->rounds_given < 2 || emu_slot_consumed(ring, index, own->rounds_given - 2))) {
+        give_round(backend, request);
+        return true;
+    }
+    return false;
+}
+
+/* Nothing moves: is that for ever? */
+static void look_for_breach(const struct shm_request *request)
+{
+    const struct emu_ring *ring = &request->collective.group->ring;
+    struct emu_breach breach = emu_ring_breach(ring);
+    if (breach.broken && breach.index <= request->note.index)
+        emu_ring_meet_breach(ring, request->note.index);
+}
+
+bool shm_collective_step(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    bool moved = own->rounds_given == 0;
+    if (moved && (!post(backend, request) || request->done))
+        return request->done;
+    for (bool asked = false;; asked = true) {
+        enum emu_decision decision = emu_slot_decision(ring, request->note.index);
+        if (decision == EMU_SLOT_MISMATCH || decision == EMU_SLOT_PEER) {
+            shm_finish(request, status_of(decision));
+            return true;
+        }
+        while (decision != EMU_SLOT_OPEN && move_rounds(backend, request))
+            moved = true;
+        if (decision == EMU_SLOT_COMPLETE && own->rounds_taken == own->rounds) {
+            emu_slot_depart(ring, request->note.index);
+            shm_finish(request, EMU_OK);
+            return true;
+        }
+        if (asked)
+            return moved;
+        look_for_breach(request);
+    }
+}
+
+bool shm_collective_owes(const struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    return own->rounds_given == 0 || own->rounds > 1;
+}

@@ -1,0 +1,59 @@
+/* The words of include/meshemu/comm.h as text: its three lists are the only place they are named.
+ */
+#include <meshemu/comm.h>
+
+const char *emu_kind_name(enum emu_kind kind)
+{
+    switch (kind) {
+#define KIND_CASE(name, text, rooted, reduces)                                                     \
+    case name:                                                                                     \
+        return text;
+        EMU_KIND_LIST(KIND_CASE)
+#undef KIND_CASE
+    case EMU_KIND_COUNT:
+        break;
+    }
+    return "?";
+}
+
+const char *emu_dtype_name(enum emu_dtype dtype)
+{
+    switch (dtype) {
+#define DTYPE_CASE(name, text, bytes)                                                              \
+    case name:                                                                                     \
+        return text;
+        EMU_DTYPE_LIST(DTYPE_CASE)
+#undef DTYPE_CASE
+    case EMU_DTYPE_COUNT:
+        break;
+    }
+    return "?";
+}
+
+uint64_t emu_dtype_bytes(enum emu_dtype dtype)
+{
+    switch (dtype) {
+#define BYTES_CASE(name, text, bytes)                                                              \
+    case name:                                                                                     \
+        return bytes;
+        EMU_DTYPE_LIST(BYTES_CASE)
+#undef BYTES_CASE
+    case EMU_DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+const char *emu_op_name(enum emu_op op)
+{
+    switch (op) {
+#define OP_CASE(name, text)                                                                        \
+    case name:                                                                                     \
+        return text;
+        EMU_OP_LIST(OP_CASE)
+#undef OP_CASE
+    case EMU_OP_COUNT:
+        break;
+    }
+    return "?";
+}

@@ -1,0 +1,70 @@
+#include "seg/recorder.h"
+
+#include "os/clock.h"
+#include "seg/board.h"
+#include "seg/board_words.h"
+#include "seg/words.h"
+
+static struct emu_record *record_of(const struct emu_segment *segment, uint32_t rank,
+                                    uint64_t number)
+{
+    struct emu_recorder *recorders = (void *)(segment->base + segment->recorders);
+    return &recorders[rank].records[number % EMU_RECORDS];
+}
+
+void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                        const struct emu_note *note)
+{
+    struct emu_record *record = record_of(segment, rank, number);
+    atomic_store_explicit(&record->sequence, 2 * number + 1, memory_order_release);
+    atomic_store_explicit(&record->started_ns, emu_clock_ns(), memory_order_release);
+    atomic_store_explicit(&record->ended_ns, 0, memory_order_release);
+    emu_words_store(record->note, note, EMU_NOTE_WORDS);
+    atomic_store_explicit(&record->sequence, 2 * number + 2, memory_order_release);
+    emu_board_begin_call(segment, rank, number + 1);
+}
+
+void emu_recorder_end(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                      enum emu_status status)
+{
+    struct emu_record *record = record_of(segment, rank, number);
+    /* relaxed: the rank itself wrote it. A call that ends 256 calls later finds its record gone. */
+    if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
+        return;
+    atomic_store_explicit(&record->status, (uint64_t)status, memory_order_release);
+    atomic_store_explicit(&record->ended_ns, emu_clock_ns(), memory_order_release);
+}
+
+static bool read_record(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                        struct emu_recorded_call *out)
+{
+    struct emu_record *record = record_of(segment, rank, number);
+    struct emu_note note;
+    if (atomic_load_explicit(&record->sequence, memory_order_acquire) != 2 * number + 2)
+        return false;
+    uint64_t ended = atomic_load_explicit(&record->ended_ns, memory_order_acquire);
+    uint64_t status = atomic_load_explicit(&record->status, memory_order_acquire);
+    uint64_t started = atomic_load_explicit(&record->started_ns, memory_order_acquire);
+    emu_words_load(&note, record->note, EMU_NOTE_WORDS);
+    if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
+        return false;
+    emu_note_view(&note, segment->roster, &out->call);
+    out->started_ns = started;
+    out->ended_ns = ended;
+    out->status = ended ? (enum emu_status)status : EMU_OK;
+    return true;
+}
+
+uint32_t emu_recorder_read(const struct emu_segment *segment, uint32_t rank,
+                           struct emu_recorded_call *out, uint32_t room)
+{
+    uint64_t begun =
+        atomic_load_explicit(&emu_board_of(segment, rank)->calls, memory_order_acquire);
+    uint64_t kept = begun < EMU_RECORDS ? begun : EMU_RECORDS;
+    kept = kept < room ? kept : room;
+    uint32_t written = 0;
+    for (uint64_t number = begun - kept; number < begun; number++)
+        if (read_record(segment, rank, number, &out[written]))
+            written++;
+    return written;
+}

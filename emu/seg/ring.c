@@ -1,0 +1,71 @@
+/* Where the slots, entries and deposits of a group lie. Pure address arithmetic. */
+#include "base/checked.h"
+#include "seg/slot.h"
+
+static uint64_t slot_bytes_of(uint32_t size)
+{
+    return sizeof(struct emu_slot) + (uint64_t)size * sizeof(struct emu_slot_entry);
+}
+
+bool emu_ring_bytes(uint32_t size, uint64_t *bytes)
+{
+    uint64_t slots;
+    return emu_mul_fits(slot_bytes_of(size), EMU_SLOTS, &slots) &&
+           emu_add_fits(slots, sizeof(struct emu_group_head), bytes);
+}
+
+/* Groups lie family by family, all groups of a family being of one size. */
+static uint64_t group_offset(const struct emu_segment *segment, uint32_t family, uint32_t group)
+{
+    const struct emu_family *families = segment->roster->families;
+    uint64_t offset = segment->groups;
+    uint64_t bytes = 0;
+    bool fits = true; /* emu_segment_plan has checked the sum */
+    for (uint32_t f = 0; f < family; f++) {
+        fits = fits && emu_ring_bytes(families[f].group_size, &bytes);
+        offset += bytes * families[f].group_count;
+    }
+    fits = fits && emu_ring_bytes(families[family].group_size, &bytes);
+    return fits ? offset + bytes * (group - families[family].first_group) : 0;
+}
+
+struct emu_ring emu_ring_of(const struct emu_segment *segment, uint32_t group)
+{
+    uint32_t family = emu_roster_family_of(segment->roster, group);
+    struct emu_ring ring = {
+        .segment = segment,
+        .members = emu_roster_group(segment->roster, group),
+        .group = group,
+        .size = segment->roster->families[family].group_size,
+        .family = family,
+        .chunk_bytes =
+            segment->stage_bytes / ((uint64_t)segment->roster->family_count * EMU_SLOTS * 2),
+    };
+    ring.slot_bytes = slot_bytes_of(ring.size);
+    ring.head = (void *)(segment->base + group_offset(segment, family, group));
+    return ring;
+}
+
+struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64_t index)
+{
+    return (void *)(ring->head->end + (index % EMU_SLOTS) * ring->slot_bytes);
+}
+
+struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t index, uint32_t member)
+{
+    struct emu_slot_entry *entries = (void *)(emu_ring_slot(ring, index) + 1);
+    return &entries[member];
+}
+
+/* The stage of a rank: for each family, slot and parity one chunk. */
+unsigned char *emu_ring_deposit(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                                uint64_t round, uint64_t bytes)
+{
+    if (bytes <= EMU_INLINE_BYTES)
+        return emu_ring_entry(ring, index, member)->inline_bytes;
+    const struct emu_segment *segment = ring->segment;
+    uint64_t rank = emu_group_member(&ring->members, member);
+    uint64_t chunk = ((uint64_t)ring->family * EMU_SLOTS + index % EMU_SLOTS) * 2 + round % 2;
+    return segment->base + segment->stages + rank * segment->stage_bytes +
+           chunk * ring->chunk_bytes;
+}

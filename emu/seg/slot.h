@@ -1,0 +1,167 @@
+/* Where do the k-th calls of the members of a group meet, and who decides how they end?
+ *
+ * Each group has a ring of EMU_SLOTS slots; call k meets in slot k mod EMU_SLOTS. A member signs
+ * (writes what it asks for into its entry), deposits its first round of data and announces. Who
+ * announces last compares the signatures, before a byte of result has moved. A payload larger than
+ * one chunk of the stage goes in rounds, two of which lie in the stage at a time.
+ *
+ *   OPEN --all signed, equal, one round--> COMPLETE      word: decision | generation | tick
+ *   OPEN --all signed, equal, more rounds--> MATCHED     every arrow is one compare-and-swap of the
+ *   MATCHED --all deposited their last round--> COMPLETE word, so there is one winner and every
+ *   OPEN --signatures differ--> MISMATCH                 member sees the same end.
+ *   OPEN, MATCHED --a member is gone--> PEER
+ *   COMPLETE --all departed--> OPEN of the next generation
+ *
+ * A group, as it lies in the segment:
+ *   0    head     broken, reported                                   64
+ *   64   slot 0   word, enabled | deposited consumed departed        128
+ *                 entry of member 0: posted done rounds, note, inline   256
+ *                 ...                                                   256 each
+ *        slot 1   ...
+ *
+ * word          writers           readers   order    publishes                stale read costs
+ * broken        any, min of index members   acq_rel  the first call that will one more wait: all
+ *                                                    not happen, and why      words tick after it
+ * reported      any, once         any       acq_rel  nothing (who appends)    -
+ * slot.word     any, by CAS       members   acq_rel  the deposits of all, the nothing: sleepers are
+ *                                                    decision, the reset      woken by a change
+ * deposited[p]  members, +1       members   acq_rel  deposits of one round    one more look
+ * consumed[p]   members, +1       members   acq_rel  that a chunk is free     one more look
+ * departed      members, +1       members   acq_rel  that nobody reads        -
+ * entry.posted  its member        any       release  the note beside it       a member seems absent
+ * entry.done    its member        launcher  release  last round announced     see below
+ * stage         its member        members   plain, published by deposited, freed by consumed or
+ *                                           departed
+ *
+ * Rounds of one parity share a counter: a member can deposit round r+2 only after all consumed
+ * round r, hence after all deposited it, so deposited[p] = members * (r/2 + 1) says that all
+ * deposited round r, and never too early. consumed likewise.
+ *
+ * A member may die between any two instructions. Its `done` is written after its announcement:
+ * dead in between, the slot breaks although the data was there (CAS: for all or for none), or all
+ * had announced and the launcher completes it. Who changes a word and dies before it wakes leaves
+ * sleepers; emu_segment_fail_rank ticks and wakes every word of its groups. Who departs last and
+ * dies before the reset leaves a slot that nobody will need: it can make no later call.
+ *
+ * A stopped or killed member never blocks another's decision: everything is decided from counters
+ * by whoever looks. A broken slot is never reused: its entries tell what was asked for.
+ */
+#ifndef EMU_SEG_SLOT_H
+#define EMU_SEG_SLOT_H
+
+#include "seg/header.h"
+#include "seg/note.h"
+#include "seg/words.h"
+
+#include <stdbool.h>
+
+#define EMU_SLOTS 8
+#define EMU_INLINE_BYTES 64 /* payloads up to this lie in the entry itself */
+
+enum emu_decision {
+    EMU_SLOT_OPEN,     /* somebody has not signed yet */
+    EMU_SLOT_MATCHED,  /* the signatures agree, data is moving */
+    EMU_SLOT_COMPLETE, /* every member's data is there */
+    EMU_SLOT_MISMATCH, /* the signatures differ; nothing moved */
+    EMU_SLOT_PEER      /* a member was gone before its data was there */
+};
+
+struct emu_slot_entry {
+    _Atomic uint64_t posted; /* index + 1 of the call in note; 0 while it is written */
+    _Atomic uint64_t done;   /* index + 1 of the last call whose last round was announced */
+    _Atomic uint64_t rounds; /* of the call in note */
+    uint64_t unused;
+    _Atomic uint64_t note[EMU_NOTE_WORDS];
+    uint64_t unused_too[3];
+    unsigned char inline_bytes[EMU_INLINE_BYTES];
+};
+_Static_assert(sizeof(struct emu_slot_entry) == 256, "four lines a member");
+_Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 192, "a line of its own");
+
+struct emu_slot {
+    _Atomic uint32_t word;
+    alignas(EMU_LINE) _Atomic uint64_t deposited[2]; /* by parity of the round */
+    _Atomic uint64_t consumed[2];
+    _Atomic uint64_t departed;
+};
+_Static_assert(sizeof(struct emu_slot) == 128, "two lines, then the entries");
+
+struct emu_group_head {
+    _Atomic uint64_t broken; /* see emu_breach */
+    _Atomic uint32_t reported;
+    alignas(EMU_LINE) unsigned char end[];
+};
+_Static_assert(sizeof(struct emu_group_head) == EMU_LINE, "one line");
+
+/* A group with its place in the segment; private to a process, cheap to make (O(families)). */
+struct emu_ring {
+    const struct emu_segment *segment;
+    struct emu_group members;
+    uint32_t group;
+    uint32_t size;
+    uint32_t family;
+    uint64_t chunk_bytes; /* of one round */
+    uint64_t slot_bytes;
+    struct emu_group_head *head;
+};
+
+/* The first call of a group that will not happen. */
+struct emu_breach {
+    bool broken;
+    uint64_t index;
+    enum emu_decision cause; /* EMU_SLOT_MISMATCH or EMU_SLOT_PEER */
+    uint32_t rank;           /* PEER: who is gone; MISMATCH: who saw it */
+};
+
+/* Bytes of a group of `size` members in the segment. false: does not fit in 64 bits. */
+bool emu_ring_bytes(uint32_t size, uint64_t *bytes);
+struct emu_ring emu_ring_of(const struct emu_segment *segment, uint32_t group);
+struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64_t index);
+struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t index, uint32_t member);
+struct emu_breach emu_ring_breach(const struct emu_ring *ring);
+
+/* Where a member's deposit of this round lies. bytes: the largest deposit of any member in the
+ * whole call (EMU_INLINE_BYTES or less lies in the entry). */
+unsigned char *emu_ring_deposit(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                                uint64_t round, uint64_t bytes);
+
+/* May call `index` be signed (the slot has been left by the call EMU_SLOTS before)? */
+bool emu_slot_free(const struct emu_ring *ring, uint64_t index);
+
+/* How did call `index` go? Of a slot that has moved on: COMPLETE. Of one not yet reached: OPEN.
+ * order: acquire; COMPLETE: all deposits are visible. */
+enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index);
+
+/* Members, in this order: sign, write the deposit of round 0, announce(0); then for each round:
+ * wait until it is deposited, read it, consume; announce the next. After COMPLETE and the last
+ * read: depart. */
+void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                   const struct emu_note *note, uint64_t rounds);
+void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
+                       uint64_t rounds);
+bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round);
+void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint64_t round);
+bool emu_slot_consumed(const struct emu_ring *ring, uint64_t index, uint64_t round);
+void emu_slot_depart(const struct emu_ring *ring, uint64_t index);
+
+/* The group breaks at `index`: later calls answer the same, open slots from there on are decided.
+ * A breach with a smaller index that is there already stays. Callers: who found the mismatch, the
+ * launcher for a rank that is gone. */
+void emu_ring_break(const struct emu_ring *ring, const struct emu_breach *breach);
+
+/* A member that called at or after a breach: end its slot, and tell the launcher once. */
+void emu_ring_meet_breach(const struct emu_ring *ring, uint64_t index);
+
+/* Append the incident of a breach, once for each group, and post news. */
+void emu_breach_report(const struct emu_ring *ring, const struct emu_breach *breach);
+
+/* The first call of this member whose data is not there, after its process has gone. */
+uint64_t emu_ring_next_of(const struct emu_ring *ring, uint32_t member);
+
+/* The word to sleep on while waiting for a change of this slot. */
+static inline _Atomic uint32_t *emu_slot_word(const struct emu_ring *ring, uint64_t index)
+{
+    return &emu_ring_slot(ring, index)->word;
+}
+
+#endif

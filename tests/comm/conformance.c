@@ -1,0 +1,361 @@
+/* What every backend must do. The same bodies run over `self` (one rank, no segment) and over `shm`
+ * with 1, 2, 3, 4, 7 and 8 ranks. Expected values are computed from the definitions here, element
+ * by element, not with the code under test. Inputs are small integers, so every dtype is exact. */
+#include "ranks.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+/* Value of element i of member m's input: small, different for members and places. */
+static int64_t value_of(uint64_t member, uint64_t i)
+{
+    return (int64_t)((member * 3 + i * 5 + i / 7) % 5) + 1;
+}
+
+static void put(enum emu_dtype dtype, void *buffer, uint64_t i, int64_t value)
+{
+    switch (dtype) {
+    case EMU_F64:
+        ((double *)buffer)[i] = (double)value;
+        break;
+    case EMU_F32:
+        ((float *)buffer)[i] = (float)value;
+        break;
+    case EMU_I32:
+        ((int32_t *)buffer)[i] = (int32_t)value;
+        break;
+    case EMU_U8:
+        ((uint8_t *)buffer)[i] = (uint8_t)value;
+        break;
+    default:
+        ((int64_t *)buffer)[i] = value;
+    }
+}
+
+/* The element, in thousandths: averages of small integers need them. */
+static int64_t get(enum emu_dtype dtype, const void *buffer, uint64_t i)
+{
+    switch (dtype) {
+    case EMU_F64:
+        return (int64_t)(((const double *)buffer)[i] * 1000 + 0.5);
+    case EMU_F32:
+        return (int64_t)((double)((const float *)buffer)[i] * 1000 + 0.5);
+    case EMU_I32:
+        return ((const int32_t *)buffer)[i] * INT64_C(1000);
+    case EMU_U8:
+        return ((const uint8_t *)buffer)[i] * INT64_C(1000);
+    default:
+        return ((const int64_t *)buffer)[i] * 1000;
+    }
+}
+
+static int64_t folded(enum emu_dtype dtype, enum emu_op op, uint32_t size, uint64_t i)
+{
+    int64_t result = value_of(0, i);
+    for (uint32_t m = 1; m < size; m++) {
+        int64_t next = value_of(m, i);
+        switch (op) {
+        case EMU_MIN:
+            result = next < result ? next : result;
+            break;
+        case EMU_MAX:
+            result = next > result ? next : result;
+            break;
+        case EMU_PROD:
+            result = dtype == EMU_U8 ? (uint8_t)(result * next) : result * next;
+            break;
+        default:
+            result += next;
+        }
+    }
+    if (op != EMU_AVG)
+        return result * 1000;
+    bool whole = dtype != EMU_F64 && dtype != EMU_F32;
+    return whole ? result / size * 1000 : (int64_t)((double)result / size * 1000 + 0.5);
+}
+
+/* One call to check: what the parameters of a run have in common. */
+struct trial {
+    enum emu_kind kind;
+    enum emu_dtype dtype;
+    enum emu_op op;
+    enum emu_layout layout;
+    uint64_t count;
+    uint32_t root;
+    bool in_place;
+};
+
+static uint64_t part_count(const struct trial *t, uint32_t m, uint32_t size)
+{
+    return t->layout == EMU_LAYOUT_CHUNKS ? emu_slice_chunk(t->count, size, m).count : t->count;
+}
+
+/* Elements of the result at member me, and element i of it in thousandths. */
+static uint64_t result_count(const struct trial *t, uint32_t me, uint32_t size)
+{
+    uint64_t chunk = emu_slice_chunk(t->count, size, me).count;
+    switch (t->kind) {
+    case EMU_BROADCAST:
+    case EMU_ALL_REDUCE:
+        return t->count;
+    case EMU_REDUCE:
+        return me == t->root ? t->count : 0;
+    case EMU_REDUCE_SCATTER:
+    case EMU_SCATTER:
+        return chunk;
+    case EMU_ALL_TO_ALL:
+        return chunk * size;
+    case EMU_GATHER:
+        if (me != t->root)
+            return 0;
+        return t->layout == EMU_LAYOUT_CHUNKS ? t->count : t->count * size;
+    case EMU_ALL_GATHER:
+        return t->layout == EMU_LAYOUT_CHUNKS ? t->count : t->count * size;
+    default:
+        return 0;
+    }
+}
+
+static int64_t result_at(const struct trial *t, uint32_t me, uint32_t size, uint64_t i)
+{
+    struct emu_slice chunk = emu_slice_chunk(t->count, size, me);
+    uint32_t from = 0;
+    switch (t->kind) {
+    case EMU_BROADCAST:
+        return value_of(t->root, i) * 1000;
+    case EMU_REDUCE_SCATTER:
+        return folded(t->dtype, t->op, size, chunk.start + i);
+    case EMU_SCATTER:
+        return value_of(t->root, chunk.start + i) * 1000;
+    case EMU_ALL_TO_ALL:
+        return value_of(i / chunk.count, chunk.start + i % chunk.count) * 1000;
+    case EMU_GATHER:
+    case EMU_ALL_GATHER:
+        while (i >= part_count(t, from, size))
+            i -= part_count(t, from++, size);
+        return value_of(from, i) * 1000;
+    default:
+        return folded(t->dtype, t->op, size, i);
+    }
+}
+
+#define GUARD 16
+
+/* Make the call of the trial on a group and compare all that must and must not be written. */
+static int run_trial(struct emu_rank *rank, uint32_t group, const struct trial *t)
+{
+    uint32_t size = emu_rank_group_size(rank, group);
+    uint32_t me = (uint32_t)emu_rank_group_index(rank, group);
+    uint64_t wanted = result_count(t, me, size);
+    size_t bytes = (t->count * size + GUARD) * 8;
+    unsigned char *input = malloc(bytes), *output = malloc(bytes);
+    RANKS_EXPECT(input && output);
+    memset(input, 0xee, bytes);
+    memset(output, 0xee, bytes);
+    for (uint64_t i = 0; i < t->count; i++)
+        put(t->dtype, input, i, value_of(me, i));
+    struct emu_call call = {.kind = t->kind,
+                            .group = group,
+                            .count = t->count,
+                            .dtype = t->dtype,
+                            .op = t->op,
+                            .root = t->root,
+                            .layout = t->layout,
+                            .input = input,
+                            .output = t->in_place ? input : output,
+                            .label = "trial"};
+    RANKS_EXPECT(emu_run_call(rank, &call) == EMU_OK);
+    bool gives_only = t->kind == EMU_BROADCAST && me == t->root;
+    for (uint64_t i = 0; i < wanted && !gives_only; i++)
+        RANKS_EXPECT(get(t->dtype, call.output, i) == result_at(t, me, size, i));
+    if (!t->in_place)
+        for (uint64_t i = (gives_only ? 0 : wanted) * emu_dtype_bytes(t->dtype); i < bytes; i++)
+            RANKS_EXPECT(output[i] == 0xee);
+    free(input);
+    free(output);
+    return 0;
+}
+
+static const enum emu_dtype dtypes[] = {EMU_F64, EMU_F32, EMU_I64, EMU_I32, EMU_U8};
+static const uint64_t counts[] = {0, 1, 2, 5, 8, 13, 64, 1000};
+
+/* Every kind, dtype, count and both places, over one group. */
+static int all_kinds(struct emu_rank *rank, uint32_t group)
+{
+    uint32_t size = emu_rank_group_size(rank, group);
+    int code = 0;
+    for (int kind = EMU_BARRIER; kind <= EMU_SCATTER && !code; kind++)
+        for (size_t d = 0; d < 5 && !code; d++)
+            for (size_t c = 0; c < sizeof counts / sizeof counts[0] && !code; c++)
+                for (uint32_t variant = 0; variant < 4 && !code; variant++) {
+                    struct trial t = {.kind = (enum emu_kind)kind,
+                                      .dtype = dtypes[d],
+                                      .count = counts[c],
+                                      .root = (uint32_t)c % size,
+                                      .in_place = variant & 1,
+                                      .layout = variant & 2 ? EMU_LAYOUT_CHUNKS : EMU_LAYOUT_EQUAL};
+                    code = run_trial(rank, group, &t);
+                }
+    return code;
+}
+
+static int all_ops(struct emu_rank *rank, uint32_t group)
+{
+    int code = 0;
+    for (size_t d = 0; d < 5 && !code; d++)
+        for (int op = 0; op < EMU_OP_COUNT && !code; op++) {
+            struct trial t = {
+                .kind = EMU_ALL_REDUCE, .dtype = dtypes[d], .op = (enum emu_op)op, .count = 37};
+            code = run_trial(rank, group, &t);
+            t.kind = EMU_REDUCE_SCATTER;
+            if (!code)
+                code = run_trial(rank, group, &t);
+        }
+    return code;
+}
+
+static int every_kind_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    return all_kinds(rank, 0);
+}
+
+static int every_op_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    return all_ops(rank, 0);
+}
+
+static int self_group_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    int code = all_kinds(rank, EMU_GROUP_SELF);
+    return code ? code : all_ops(rank, EMU_GROUP_SELF);
+}
+
+/* BOUND dtypes are copied in groups of one, whatever the op. */
+static int bound_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    double in[4] = {1.5, 0.25, -3, 0.5}, out[4] = {0};
+    RANKS_EXPECT(emu_all_reduce(rank, EMU_GROUP_SELF, in, out, 2, EMU_BOUND64, EMU_AVG) == EMU_OK);
+    RANKS_EXPECT(memcmp(in, out, sizeof in) == 0);
+    return 0;
+}
+
+static int to_oneself_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    uint32_t me = emu_rank_id(rank);
+    int32_t in[3] = {1, 2, 3}, out[5] = {0};
+    RANKS_EXPECT(emu_send(rank, me, in, 3, EMU_I32, 7) == EMU_OK);
+    RANKS_EXPECT(emu_send(rank, me, in, 1, EMU_I32, 8) == EMU_OK);
+    RANKS_EXPECT(emu_recv(rank, me, out, 5, EMU_I32, 8) == EMU_OK);
+    RANKS_EXPECT(emu_received(rank) == 1 && out[0] == 1 && out[1] == 0);
+    RANKS_EXPECT(emu_recv(rank, me, out, 5, EMU_I32, 7) == EMU_OK);
+    RANKS_EXPECT(emu_received(rank) == 3 && out[2] == 3);
+    RANKS_EXPECT(emu_sendrecv(rank, me, in, 3, me, out + 2, 3, EMU_I32, 9) == EMU_OK);
+    RANKS_EXPECT(out[4] == 3);
+    return 0;
+}
+
+static int refused_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    double x = 1;
+    RANKS_EXPECT(emu_all_reduce(rank, 0, NULL, &x, 1, EMU_F64, EMU_SUM) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, NULL, 1, EMU_F64, EMU_SUM) == EMU_EINVAL);
+    RANKS_EXPECT(emu_broadcast(rank, 0, &x, 1, EMU_F64, 64) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 999, &x, &x, 1, EMU_F64, EMU_SUM) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, &x, UINT64_MAX, EMU_F64, EMU_SUM) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, &x, 1, (enum emu_dtype)77, EMU_SUM) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, &x, 1, EMU_F64, (enum emu_op)9) == EMU_EINVAL);
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, &x, 1, EMU_FIELD61, EMU_MAX) == EMU_EINVAL);
+    RANKS_EXPECT(emu_send(rank, 1000, &x, 1, EMU_F64, 0) == EMU_EINVAL);
+    RANKS_EXPECT(emu_run_at(rank, (enum emu_kind)50, 0, &x, &x, 1, EMU_F64, EMU_SUM, 0, "", 1) ==
+                 EMU_EINVAL);
+    RANKS_EXPECT(emu_barrier(rank, 0) == EMU_OK);
+    return 0;
+}
+
+static int field_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    uint64_t p = (UINT64_C(1) << 61) - 1, x = p - 1, sum = 0;
+    RANKS_EXPECT(emu_all_reduce(rank, 0, &x, &sum, 1, EMU_FIELD61, EMU_SUM) == EMU_OK);
+    RANKS_EXPECT(sum == p - emu_rank_world(rank)); /* n * -1 */
+    return 0;
+}
+
+static int async_body(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    enum { CALLS = 20 }; /* more than there are slots */
+    struct emu_request *requests[CALLS];
+    int64_t in[CALLS], out[CALLS];
+    for (unsigned i = 0; i < CALLS; i++) {
+        in[i] = i + emu_rank_id(rank);
+        struct emu_call call = {.kind = EMU_ALL_REDUCE,
+                                .count = 1,
+                                .dtype = EMU_I64,
+                                .input = &in[i],
+                                .output = &out[i]};
+        RANKS_EXPECT(emu_start(rank, &call, &requests[i]) == EMU_OK);
+    }
+    int64_t n = emu_rank_world(rank);
+    for (unsigned k = 0; k < CALLS; k++) {
+        unsigned i = (k * 7 + 3) % CALLS; /* every one once, out of order */
+        RANKS_EXPECT(emu_wait(rank, requests[i]) == EMU_OK);
+        RANKS_EXPECT(out[i] == n * i + n * (n - 1) / 2);
+    }
+    return 0;
+}
+
+struct body_row {
+    const char *name;
+    ranks_body *body;
+};
+static const struct body_row bodies[] = {
+    {"every kind, dtype, count, layout, in place or not", every_kind_body},
+    {"every op", every_op_body},
+    {"the group of oneself", self_group_body},
+    {"bounds in a group of one", bound_body},
+    {"messages to oneself", to_oneself_body},
+    {"refused arguments leave the group whole", refused_body},
+    {"the ledger's field", field_body},
+    {"more calls open than slots, waited for out of order", async_body},
+};
+#define BODIES (sizeof bodies / sizeof bodies[0])
+
+Test(backend_self, meets_the_contract, .timeout = 60)
+{
+    struct emu_mesh mesh;
+    struct emu_mesh_error error;
+    struct emu_roster roster;
+    static _Alignas(64) unsigned char memory[4096];
+    cr_assert_eq(emu_mesh_parse("dp=1", &mesh, &error), EMU_OK);
+    emu_roster_init(&roster, &mesh);
+    for (size_t i = 0; i < BODIES; i++) {
+        struct emu_rank *rank;
+        cr_assert_eq(emu_rank_create_self(&roster, memory, sizeof memory, &rank), EMU_OK);
+        cr_expect_eq(bodies[i].body(rank, NULL), 0, "%s", bodies[i].name);
+        emu_rank_destroy(rank);
+    }
+    emu_roster_finish(&roster);
+    emu_mesh_finish(&mesh);
+}
+
+ParameterizedTestParameters(backend_shm, meets_the_contract)
+{
+    static unsigned sizes[] = {1, 2, 3, 4, 7, 8};
+    return cr_make_param_array(unsigned, sizes, sizeof sizes / sizeof sizes[0]);
+}
+
+ParameterizedTest(unsigned *size, backend_shm, meets_the_contract, .timeout = 120)
+{
+    char axes[16];
+    snprintf(axes, sizeof axes, "dp=%u", *size);
+    for (size_t i = 0; i < BODIES; i++)
+        cr_expect_eq(ranks_once(axes, NULL, bodies[i].body, NULL, 60), 0, "%s over %u ranks",
+                     bodies[i].name, *size);
+}
