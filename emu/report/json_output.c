@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,6 +46,50 @@ static int make_temporary(const char *path, mode_t mode, char **name)
     return fd;
 }
 
+/* The file that a signal would leave behind, and whose it is: forked children inherit the handler.
+ * Written by the thread that opens and closes outputs, read by a handler; release/acquire: the name
+ * is there when the pointer is. */
+static _Atomic(const char *) unfinished;
+static pid_t owner;
+
+#define ENDING_COUNT 3
+static const int endings[ENDING_COUNT] = {SIGINT, SIGTERM, SIGHUP};
+static struct sigaction before[ENDING_COUNT];
+
+static void end_by_signal(int number)
+{
+    const char *path = atomic_load_explicit(&unfinished, memory_order_acquire);
+    if (path && getpid() == owner)
+        unlink(path);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Until unguard a signal that would end us removes the file first. One file at a time. */
+static void guard(const char *temporary)
+{
+    if (atomic_load_explicit(&unfinished, memory_order_acquire))
+        return;
+    owner = getpid();
+    atomic_store_explicit(&unfinished, temporary, memory_order_release);
+    struct sigaction action = {.sa_handler = end_by_signal};
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
+        sigaction(endings[i], NULL, &before[i]);
+        if (before[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &action, NULL);
+    }
+}
+
+static void unguard(const char *temporary)
+{
+    if (!temporary || atomic_load_explicit(&unfinished, memory_order_acquire) != temporary)
+        return;
+    for (size_t i = 0; i < ENDING_COUNT; i++)
+        if (before[i].sa_handler == SIG_DFL)
+            sigaction(endings[i], &before[i], NULL);
+    atomic_store_explicit(&unfinished, NULL, memory_order_release);
+}
+
 static enum emu_status open_directly(struct emu_json_output *output, const char *path,
                                      struct emu_text *error)
 {
@@ -74,6 +120,7 @@ static enum emu_status open_beside(struct emu_json_output *output, char *target,
         free(target);
         return status;
     }
+    guard(temporary);
     *output = (struct emu_json_output){.stream = stream, .path = target, .temporary = temporary};
     return EMU_OK;
 }
@@ -98,6 +145,7 @@ enum emu_status emu_json_output_open(struct emu_json_output *output, const char 
 
 static void release(struct emu_json_output *output)
 {
+    unguard(output->temporary);
     free(output->path);
     free(output->temporary);
     *output = (struct emu_json_output){0};
