@@ -47,6 +47,8 @@ static void add_range(struct emu_text *out, uint64_t first, uint64_t count)
 {
     if (count == 0)
         emu_text_puts(out, "no sequence");
+    else if (count == 1)
+        emu_text_printf(out, "sequence %" PRIu64, first);
     else
         emu_text_printf(out, "sequences %" PRIu64 " to %" PRIu64, first, first + count - 1);
 }
@@ -205,17 +207,18 @@ static void cover_batch(struct cover *cover, const struct reading *readings, siz
         uint64_t from = readings[i].start, to = from + readings[i].count;
         if (from < batch.start || to > end || to < from) {
             start_part(cover, &cover->strays);
+            emu_text_printf(&cover->strays, "dp=%" PRIu32 " reads ", readings[i].dp);
             add_range(&cover->strays, from, readings[i].count);
-            emu_text_printf(&cover->strays, " of dp=%" PRIu32 " are not all of this step",
-                            readings[i].dp);
+            emu_text_puts(&cover->strays, ", not all of this step");
         }
         if (from > covered && covered < end)
             note_gap(cover, covered, from < end ? from : end);
         if (from < covered && i > 0) {
             start_part(cover, &cover->overlaps);
-            add_range(&cover->overlaps, from, (to < covered ? to : covered) - from);
-            emu_text_printf(&cover->overlaps, " are read by dp=%" PRIu32 " and by dp=%" PRIu32,
-                            last, readings[i].dp);
+            uint64_t twice = (to < covered ? to : covered) - from;
+            add_range(&cover->overlaps, from, twice);
+            emu_text_printf(&cover->overlaps, " %s read by dp=%" PRIu32 " and by dp=%" PRIu32,
+                            twice == 1 ? "is" : "are", last, readings[i].dp);
         }
         if (to > covered) {
             covered = to;

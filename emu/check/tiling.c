@@ -133,14 +133,15 @@ static struct emu_text *problem_text(struct sweep *sweep, uint32_t rank, uint32_
     return &one->problems;
 }
 
-static const char *dimension_word(bool by_rows)
+/* "row 3 is", "rows 4 to 7 are" */
+static void add_run(struct emu_text *out, const struct emu_tensor_plan *tensor, uint64_t start,
+                    uint64_t end)
 {
-    return by_rows ? "rows" : "columns";
-}
-
-static void add_run(struct emu_text *out, bool by_rows, uint64_t start, uint64_t end)
-{
-    emu_text_printf(out, "%s %" PRIu64 " to %" PRIu64, dimension_word(by_rows), start, end - 1);
+    const char *word = tensor->over_tp.dimension == 0 ? "row" : "column";
+    if (end - start == 1)
+        emu_text_printf(out, "%s %" PRIu64 " is", word, start);
+    else
+        emu_text_printf(out, "%ss %" PRIu64 " to %" PRIu64 " are", word, start, end - 1);
 }
 
 /* A block that reaches out of the tensor or is not whole where it should be; true: it is fine. */
@@ -182,8 +183,8 @@ static void report_gap(struct sweep *sweep, uint32_t group, uint32_t tensor, uin
     struct emu_text *out = problem_text(sweep, group, tensor);
     if (!out)
         return;
-    add_run(out, sweep->evidence->plan->tensors[tensor].over_tp.dimension == 0, from, to);
-    emu_text_puts(out, " are on no rank");
+    add_run(out, &sweep->evidence->plan->tensors[tensor], from, to);
+    emu_text_puts(out, " on no rank");
 }
 
 static void report_overlap(struct sweep *sweep, uint32_t group, uint32_t tensor,
@@ -193,9 +194,8 @@ static void report_overlap(struct sweep *sweep, uint32_t group, uint32_t tensor,
     if (!out)
         return;
     uint64_t end_a = a->start + a->count, end_b = b->start + b->count;
-    add_run(out, sweep->evidence->plan->tensors[tensor].over_tp.dimension == 0, b->start,
-            end_a < end_b ? end_a : end_b);
-    emu_text_printf(out, " are on rank %" PRIu32 " and on rank %" PRIu32, a->rank, b->rank);
+    add_run(out, &sweep->evidence->plan->tensors[tensor], b->start, end_a < end_b ? end_a : end_b);
+    emu_text_printf(out, " on rank %" PRIu32 " and on rank %" PRIu32, a->rank, b->rank);
 }
 
 /* parts in order of their start. */

@@ -1,0 +1,190 @@
+/* Exact texts: what a person reads is what is tested. */
+#include "check/finding.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct emu_mesh mesh;
+static struct emu_findings findings;
+
+static void set_up(void)
+{
+    cr_assert_eq(emu_mesh_parse("dp=2,tp=2", &mesh, NULL), EMU_OK);
+}
+
+static void tear_down(void)
+{
+    emu_findings_finish(&findings);
+    emu_mesh_finish(&mesh);
+}
+
+TestSuite(check_finding_text, .init = set_up, .fini = tear_down);
+
+static void expect_text(const struct emu_finding *finding, const char *wanted)
+{
+    struct emu_text text = {0};
+    emu_finding_to_text(finding, &mesh, &text);
+    cr_expect_str_eq(emu_text_get(&text), wanted, "got\n%s\nwanted\n%s", emu_text_get(&text),
+                     wanted);
+    emu_text_finish(&text);
+}
+
+static struct emu_call_view all_reduce(uint64_t count, const char *label, uint32_t line)
+{
+    struct emu_call_view call = {
+        .kind = EMU_ALL_REDUCE, .group = 4, .count = count, .dtype = EMU_F32, .op = EMU_SUM};
+    snprintf(call.group_name, sizeof call.group_name, "tp");
+    snprintf(call.label, sizeof call.label, "%s", label);
+    snprintf(call.file, sizeof call.file, "step.c");
+    call.line = line;
+    return call;
+}
+
+Test(check_finding_text, a_mismatch_is_a_table_with_the_odd_rank_marked)
+{
+    struct emu_roster roster;
+    emu_roster_init(&roster, &mesh);
+    uint32_t family, group;
+    cr_assert_eq(emu_roster_find(&roster, "tp", &family), EMU_OK);
+    cr_assert_eq(emu_roster_group_of(&roster, family, 2, &group), EMU_OK);
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_COUNT_MISMATCH);
+    emu_finding_message(finding, "the members ask for different counts; no data was written");
+    emu_finding_group(finding, &roster, group);
+    emu_finding_index(finding, 7);
+    struct emu_call_view right = all_reduce(4, "loss", 31), wrong = all_reduce(1000, "", 40);
+    emu_finding_member(finding, 2, "in this call", &right);
+    emu_finding_member(finding, 3, "in this call", &wrong);
+    emu_finding_culprit(finding, 3);
+    emu_finding_consequence(finding, "rank 0 waits for rank 2");
+    finding->after_ns = 1234567;
+    emu_finding_set_text(&finding->replay, "meshemu script bad.yaml");
+    expect_text(finding,
+                "  COUNT_MISMATCH: the members ask for different counts; no data was written\n"
+                "    group tp {2, 3}, call 7\n"
+                "       rank  coordinate  state         call        group  count  dtype  op   label"
+                "  at\n"
+                "          2  dp=1,tp=0   in this call  all_reduce  tp         4  f32    sum  loss "
+                "  step.c:31\n"
+                "    >     3  dp=1,tp=1   in this call  all_reduce  tp      1000  f32    sum       "
+                "  step.c:40\n"
+                "    culprit: rank 3 (dp=1,tp=1)\n"
+                "    consequence: rank 0 waits for rank 2\n"
+                "    found after: 1.2 ms\n"
+                "    replay: meshemu script bad.yaml\n");
+    emu_roster_finish(&roster);
+}
+
+Test(check_finding_text, a_tie_is_undecided)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_ROOT_MISMATCH);
+    const uint32_t ranks[] = {0, 1};
+    emu_finding_message(finding, "two roots");
+    emu_finding_ranks(finding, ranks, 2);
+    finding->undecided = true;
+    finding->after_ns = 4100;
+    expect_text(finding, "  ROOT_MISMATCH: two roots\n"
+                         "    ranks {0, 1} at (dp=0,tp=0), (dp=0,tp=1)\n"
+                         "    culprit: undecided: no minority among them\n"
+                         "    found after: 4.1 µs\n");
+}
+
+Test(check_finding_text, a_wrong_value_has_ratio_and_reason)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_ORACLE_MISMATCH);
+    emu_finding_message(finding, "wrong");
+    emu_finding_parameter(finding, "embed.weight");
+    emu_finding_parameter(finding, "head.weight");
+    emu_finding_culprit(finding, 0);
+    emu_finding_culprit(finding, 2);
+    emu_finding_set_text(&finding->expected, "1/4");
+    emu_finding_set_text(&finding->got, "1/2");
+    emu_finding_set_text(&finding->ratio, "2");
+    emu_finding_set_text(&finding->explanation, "2 = size of tp");
+    expect_text(finding, "  ORACLE_MISMATCH: wrong\n"
+                         "    culprits: rank 0 (dp=0,tp=0), rank 2 (dp=1,tp=0)\n"
+                         "    parameters: embed.weight, head.weight\n"
+                         "    expected 1/4, got 1/2, ratio 2, 2 = size of tp\n");
+}
+
+Test(check_finding_text, waits_are_edges)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_DEADLOCK);
+    uint32_t one[] = {1}, two[] = {0, 3};
+    struct emu_wait_view first = {0, one, 1, 1, 5, EMU_ALL_REDUCE};
+    struct emu_wait_view second = {1, two, 2, 2, 6, EMU_BARRIER};
+    emu_finding_message(finding, "a circle");
+    emu_finding_wait(finding, &first);
+    emu_finding_wait(finding, &second);
+    finding->undecided = true;
+    expect_text(finding, "  DEADLOCK: a circle\n"
+                         "    rank 0 waits for rank 1 in all_reduce, call 5\n"
+                         "    rank 1 waits for ranks 0, 3 in barrier, call 6\n"
+                         "    culprit: undecided: no minority among them\n");
+}
+
+Test(check_finding_text, a_message_shows_peer_and_tag)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_TAG_MISMATCH);
+    struct emu_call_view call = {
+        .kind = EMU_SEND, .count = 2, .dtype = EMU_U8, .peer = 3, .tag = -1};
+    emu_finding_message(finding, "tags differ");
+    emu_finding_member(finding, 1, "waiting", &call);
+    finding->note = true;
+    expect_text(finding, "  TAG_MISMATCH (note): tags differ\n"
+                         "    rank  coordinate  state    call  count  dtype  peer  tag\n"
+                         "       1  dp=0,tp=1   waiting  send      2  u8        3   -1\n");
+}
+
+Test(check_finding_text, of_a_large_group_the_usual_members_are_counted)
+{
+    struct emu_mesh large;
+    cr_assert_eq(emu_mesh_parse("dp=100", &large, NULL), EMU_OK);
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_COUNT_MISMATCH);
+    emu_finding_message(finding, "counts");
+    struct emu_roster roster;
+    emu_roster_init(&roster, &large);
+    emu_finding_group(finding, &roster, 0);
+    for (uint32_t rank = 0; rank < 100; rank++) {
+        struct emu_call_view call = all_reduce(rank == 42 ? 5 : 4, "", 1);
+        emu_finding_member(finding, rank, "in this call", &call);
+    }
+    emu_finding_culprit(finding, 42);
+    struct emu_text text = {0};
+    emu_finding_to_text(finding, &large, &text);
+    cr_expect_str_eq(
+        emu_text_get(&text),
+        "  COUNT_MISMATCH: counts\n"
+        "    group world {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, ... 99 (100 ranks)}\n"
+        "       rank  coordinate  state         call        group  count  dtype  op   at\n"
+        "          0  dp=0        in this call  all_reduce  tp         4  f32    sum  step.c:1\n"
+        "    >    42  dp=42       in this call  all_reduce  tp         5  f32    sum  step.c:1\n"
+        "    and 98 more like rank 0\n"
+        "    culprit: rank 42 (dp=42)\n",
+        "got\n%s", emu_text_get(&text));
+    emu_text_finish(&text);
+    emu_roster_finish(&roster);
+    emu_mesh_finish(&large);
+}
+
+Test(check_finding_text, control_characters_and_strange_values_do_no_harm)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_INTERNAL);
+    struct emu_call_view call = {.kind = (enum emu_kind)99,
+                                 .dtype = (enum emu_dtype)99,
+                                 .op = (enum emu_op)99,
+                                 .label = "a\033[2J"};
+    emu_finding_message(finding, "line\nbreak");
+    emu_finding_member(finding, 4000000000u, "odd\tstate", &call);
+    emu_finding_culprit(finding, 4000000000u);
+    expect_text(finding,
+                "  INTERNAL: line?break\n"
+                "             rank  coordinate        state      call  count  dtype  label\n"
+                "    >  4000000000  outside the mesh  odd?state  ?         0  ?      a?[2J\n"
+                "    culprit: rank 4000000000 (outside the mesh)\n");
+}
+
+Test(check_finding_text, an_empty_finding_is_still_a_line)
+{
+    expect_text(emu_findings_add(&findings, EMU_CLASS_CRASH),
+                "  CRASH: no memory was left to say more\n");
+}
