@@ -6,19 +6,12 @@
 #ifndef EMU_CHECK_CALL_WORDS_H
 #define EMU_CHECK_CALL_WORDS_H
 
+#include "seg/kinds.h"
+
 #include <meshemu/comm.h>
 #include <meshemu/finding.h>
 
 #include <stdbool.h>
-
-const char *emu_kind_word(enum emu_kind kind);
-const char *emu_dtype_word(enum emu_dtype dtype);
-const char *emu_op_word(enum emu_op op);
-
-/* Which arguments mean something for this kind? */
-bool emu_kind_has_root(enum emu_kind kind);
-bool emu_kind_reduces(enum emu_kind kind);
-bool emu_kind_is_message(enum emu_kind kind);
 
 /* Do two calls agree in all that is compared before data moves (kind, group, count, dtype, and op,
  * root or peer and tag where they mean something)? */

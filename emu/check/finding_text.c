@@ -120,14 +120,14 @@ static void add_call_cells(struct emu_text_table *table, const struct emu_call_v
 {
     bool message = emu_kind_is_message(call->kind);
     bool data = call->kind != EMU_BARRIER;
-    emu_text_table_cell(table, "%s", emu_kind_word(call->kind));
+    emu_text_table_cell(table, "%s", emu_kind_name(call->kind));
     emu_text_table_cell(table, "%.*s", EMU_NAME_MAX, message ? "" : call->group_name);
     if (data)
         emu_text_table_cell(table, "%" PRIu64, call->count);
     else
         emu_text_table_cell(table, "%s", "");
-    cell_if(table, data, emu_dtype_word(call->dtype));
-    cell_if(table, emu_kind_reduces(call->kind), emu_op_word(call->op));
+    cell_if(table, data, emu_dtype_name(call->dtype));
+    cell_if(table, emu_kind_reduces(call->kind), emu_op_name(call->op));
     cell_number_if(table, emu_kind_has_root(call->kind), call->root);
     cell_number_if(table, message, call->peer);
     cell_number_if(table, message, call->tag);
@@ -196,7 +196,7 @@ static void add_waits(const struct emu_finding *finding, struct emu_text *out)
         emu_text_printf(out, INDENT "rank %" PRIu32 " waits for %s ", wait->rank,
                         wait->target_count == 1 ? "rank" : "ranks");
         add_ranks(out, wait->targets, wait->target_count);
-        emu_text_printf(out, " in %s, call %" PRIu64 "\n", emu_kind_word(wait->kind), wait->index);
+        emu_text_printf(out, " in %s, call %" PRIu64 "\n", emu_kind_name(wait->kind), wait->index);
     }
     if (finding->wait_count > WAITS_SHOWN)
         emu_text_printf(out, INDENT "and %zu more waits\n", finding->wait_count - WAITS_SHOWN);

@@ -41,13 +41,13 @@ static void value_text(struct emu_text *out, const struct emu_call_view *call, e
 {
     switch (field) {
     case FIELD_KIND:
-        emu_text_puts(out, emu_kind_word(call->kind));
+        emu_text_puts(out, emu_kind_name(call->kind));
         break;
     case FIELD_OP:
-        emu_text_printf(out, "op %s", emu_op_word(call->op));
+        emu_text_printf(out, "op %s", emu_op_name(call->op));
         break;
     case FIELD_DTYPE:
-        emu_text_printf(out, "dtype %s", emu_dtype_word(call->dtype));
+        emu_text_printf(out, "dtype %s", emu_dtype_name(call->dtype));
         break;
     case FIELD_COUNT:
         emu_text_printf(out, "count %" PRIu64, call->count);

@@ -55,7 +55,7 @@ void emu_signal_text(struct emu_text *out, int signal)
 
 void emu_call_text(struct emu_text *out, const struct emu_call_view *call)
 {
-    const char *kind = emu_kind_word(call->kind);
+    const char *kind = emu_kind_name(call->kind);
     if (emu_kind_is_message(call->kind))
         emu_text_printf(out, "%s #%" PRIu64 " %s rank %" PRIu32 " with tag %" PRId32, kind,
                         call->index, call->kind == EMU_SEND ? "to" : "from", call->peer, call->tag);

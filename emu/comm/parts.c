@@ -2,34 +2,6 @@
 
 #include "base/checked.h"
 
-bool emu_kind_reduces(enum emu_kind kind)
-{
-    switch (kind) {
-#define REDUCES_CASE(name, text, rooted, reduces)                                                  \
-    case name:                                                                                     \
-        return reduces;
-        EMU_KIND_LIST(REDUCES_CASE)
-#undef REDUCES_CASE
-    case EMU_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-bool emu_kind_has_root(enum emu_kind kind)
-{
-    switch (kind) {
-#define ROOTED_CASE(name, text, rooted, reduces)                                                   \
-    case name:                                                                                     \
-        return rooted;
-        EMU_KIND_LIST(ROOTED_CASE)
-#undef ROOTED_CASE
-    case EMU_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
 static bool gathers(enum emu_kind kind)
 {
     return kind == EMU_ALL_GATHER || kind == EMU_GATHER;

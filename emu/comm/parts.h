@@ -20,6 +20,8 @@
 #ifndef EMU_COMM_PARTS_H
 #define EMU_COMM_PARTS_H
 
+#include "seg/kinds.h"
+
 #include <meshemu/comm.h>
 
 #include <stdbool.h>
@@ -44,9 +46,5 @@ struct emu_part emu_part_taken(const struct emu_call *call, uint32_t index, uint
 
 /* Is there something for this member to take at all? */
 bool emu_part_receives(const struct emu_call *call, uint32_t index);
-
-/* Does the kind combine inputs (of all sources at the same place of the output)? */
-bool emu_kind_reduces(enum emu_kind kind);
-bool emu_kind_has_root(enum emu_kind kind);
 
 #endif

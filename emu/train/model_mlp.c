@@ -9,7 +9,7 @@ struct layer {
     struct emu_mlp mlp;
     struct emu_mlp_saved saved;
     void *input; /* (rows, width) */
-    char label_up[EMU_NAME_MAX], label_down[EMU_NAME_MAX];
+    char label_up[EMU_TENSOR_NAME_MAX], label_down[EMU_TENSOR_NAME_MAX];
 };
 
 struct emu_model_state {
