@@ -51,7 +51,9 @@ static void assert_clean(const struct finished *f, const char *mesh)
     for (size_t i = 0; i < sizeof ran / sizeof ran[0]; i++) {
         cr_assert_eq(result->audit.figures[ran[i]].status, EMU_CHECK_PASS, "%s: %s", mesh,
                      emu_check_name(ran[i]));
-        cr_assert_gt(result->audit.figures[ran[i]].compared, 0);
+        bool alone = ran[i] == EMU_CHECK_REPLICAS && f->plan.plan->roster.mesh->world == 1;
+        cr_assert(alone || result->audit.figures[ran[i]].compared > 0, "%s: %s", mesh,
+                  emu_check_name(ran[i]));
     }
 }
 
