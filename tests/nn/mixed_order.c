@@ -63,7 +63,7 @@ static void *transposed(const struct emu_kernels *k, const void *x, uint64_t row
 }
 
 /* a (k, m), b (k, n): every order of the k terms is a matmul_tn of permuted rows. */
-static void product_tn(const struct emu_kernels *k, const void *const ab[2], void *c,
+static void product_tn(const struct emu_kernels *k, const void *const ab[3], void *c,
                        const struct dims *d, uint64_t *random)
 {
     uint64_t order[TOKENS_MAX] = {0};
