@@ -209,6 +209,8 @@ static enum emu_status shm_wait(struct emu_layer *layer, struct emu_request *req
     if (!mine->done)
         drive(backend, mine);
     enum emu_status status = mine->status;
+    if (status == EMU_EPEER && emu_abort_look(backend->segment))
+        status = EMU_EABORTED; /* peers that end because the run was ended are no cause */
     if (request->call.kind == EMU_RECV && !status)
         layer->rank->received = request->received;
     drop(backend, mine);

@@ -13,6 +13,8 @@ static struct emu_incident_list *list_of(const struct emu_segment *segment)
 void emu_incident_append(const struct emu_segment *segment, struct emu_incident *incident)
 {
     struct emu_incident_list *list = list_of(segment);
+    if (incident->cause == EMU_INCIDENT_PEER && emu_abort_look(segment))
+        return;
     incident->at_ns = emu_clock_ns();
     uint32_t ticket = atomic_fetch_add_explicit(&list->taken, 1, memory_order_relaxed);
     if (ticket < EMU_INCIDENT_MAX) {

@@ -25,7 +25,8 @@ struct emu_incident_list {
 };
 _Static_assert(sizeof(struct emu_incident_entry) % EMU_LINE == 0, "whole lines");
 
-/* Append and post news; at_ns is set here. Beyond EMU_INCIDENT_MAX it is only counted. */
+/* Append and post news; at_ns is set here. Beyond EMU_INCIDENT_MAX it is only counted. Missing
+ * peers are left out once the run was ended: they ended because of that. */
 void emu_incident_append(const struct emu_segment *segment, struct emu_incident *incident);
 
 #endif
