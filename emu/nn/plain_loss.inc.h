@@ -12,7 +12,7 @@ static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
         const REAL *in = (const REAL *)x + i * columns;
         REAL largest = (REAL)-INFINITY;
         for (uint64_t j = 0; j < columns; j++)
-            largest = largest >= in[j] ? largest : in[j]; /* a NaN is not passed over in silence */
+            largest = largest >= in[j] ? largest : in[j]; /* a NaN shows in exp_sum */
         ((REAL *)out)[i] = largest;
     }
 }
