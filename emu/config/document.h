@@ -67,6 +67,9 @@ const struct emu_node *emu_node_element(const struct emu_node *list, size_t inde
 /* A plain null, ~ or nothing. */
 bool emu_node_is_null(const struct emu_node *node);
 
+/* Whether the node, or one below it, was complained about while the document was read. */
+bool emu_node_is_broken(const struct emu_node *node);
+
 /* Put the value under this key node into a map, in place of an entry of the same name. */
 void emu_node_put(struct emu_node *map, struct emu_node *key, struct emu_node *value);
 

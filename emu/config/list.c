@@ -44,10 +44,9 @@ static bool read_texts(struct emu_reading *r, const struct emu_key *key,
     char **texts = emu_store_alloc(r->store, size, sizeof *texts);
     bool good = texts != NULL;
     const struct emu_node *element = single ? node : node->first;
-    size_t count = 0;
-    for (; texts && count < size; element = element->next)
-        good = element->kind != EMU_NODE_BROKEN &&
-               emu_scalar_read(r, &each, element, &texts[count++]) && good;
+    for (size_t i = 0; texts && i < size; i++, element = element->next)
+        good = element->kind != EMU_NODE_BROKEN && emu_scalar_read(r, &each, element, &texts[i]) &&
+               good;
     if (!good)
         return false;
     memcpy(place_of(base, key->offset), &texts, sizeof texts);

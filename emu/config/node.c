@@ -65,6 +65,15 @@ bool emu_node_is_null(const struct emu_node *node)
     return !node->size || !strcmp(node->text, "null") || !strcmp(node->text, "~");
 }
 
+/* As deep as a document may be. */
+bool emu_node_is_broken(const struct emu_node *node)
+{
+    bool broken = node->kind == EMU_NODE_BROKEN;
+    for (const struct emu_node *child = node->first; child && !broken; child = child->next)
+        broken = emu_node_is_broken(child);
+    return broken;
+}
+
 static void append(struct emu_node *map, struct emu_node *value)
 {
     if (map->last)

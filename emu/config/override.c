@@ -13,6 +13,7 @@ static void refuse(struct emu_reading *r, const struct emu_source *source, const
 static struct emu_source *make_source(struct emu_reading *r, const char *text, uint32_t order)
 {
     struct emu_source *source = emu_store_alloc(r->store, 1, sizeof *source);
+    char *copy = emu_store_copy(r->store, text, strlen(text)); /* outlives the caller's */
     struct emu_text name = {0};
     emu_text_puts(&name, "--set ");
     emu_source_add_clean(&name, text, strnlen(text, SHOWN_BYTES));
@@ -21,9 +22,9 @@ static struct emu_source *make_source(struct emu_reading *r, const char *text, u
     if (name.failed)
         r->store->failed = true;
     emu_text_finish(&name);
-    if (!source || !source->name)
+    if (!source || !source->name || !copy)
         return NULL;
-    const char *equals = strchr(text, '=');
+    const char *equals = strchr(copy, '=');
     source->text = equals ? equals + 1 : "";
     source->size = strlen(source->text);
     source->order = order;

@@ -157,11 +157,9 @@ static void read_entry(struct emu_reading *r, const struct emu_key *key,
                 : !strcmp(key->path, "data")  ? &r->data_bad
                                               : NULL;
     size_t before = r->complaints->total;
-    if (node->kind == EMU_NODE_BROKEN)
-        before = SIZE_MAX;
-    else if (read_value(r, key, node, base))
+    if (node->kind != EMU_NODE_BROKEN && read_value(r, key, node, base))
         set_flag(base, key);
-    if (bad && before != r->complaints->total)
+    if (bad && (before != r->complaints->total || emu_node_is_broken(node)))
         *bad = true;
 }
 
