@@ -69,7 +69,8 @@ configure_package_config_file(cmake/meshemu-config.cmake.in ${generated}/meshemu
 write_basic_package_version_file(${generated}/meshemu-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 
-install(TARGETS meshemu meshemu_shared meshemu_static EXPORT meshemu-targets)
+install(TARGETS meshemu)
+install(TARGETS meshemu_shared meshemu_static EXPORT meshemu-targets)
 install(EXPORT meshemu-targets NAMESPACE meshemu:: DESTINATION ${package_folder})
 install(FILES ${generated}/meshemu-config.cmake ${generated}/meshemu-config-version.cmake
   DESTINATION ${package_folder})
