@@ -30,7 +30,9 @@ struct shm_group {
 
 struct shm_collective {
     struct shm_group *group;
-    uint64_t bytes;        /* of this member's input */
+    uint64_t payload;      /* bytes of this member's input */
+    uint64_t ledger_at;    /* where the coefficients lie behind the largest payload; 0: none */
+    uint64_t bytes;        /* of this member's deposits: payload and coefficients */
     uint64_t bytes_max;    /* of any member's */
     uint64_t rounds;       /* at least 1 */
     uint64_t rounds_given; /* deposited; 0: not signed yet */

@@ -124,6 +124,8 @@ static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call 
         return status;
     }
     open_list_add(backend, made);
+    if (!made->done && emu_abort_look(backend->segment))
+        shm_finish(made, EMU_EABORTED);
     step(backend, made);
     *request = &made->base;
     return EMU_OK;

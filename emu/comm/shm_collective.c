@@ -10,6 +10,7 @@
 #include "comm/fold.h"
 #include "comm/parts.h"
 #include "comm/shm.h"
+#include "ledger/field.h"
 #include "seg/board_words.h"
 
 #include <stdlib.h>
@@ -41,12 +42,22 @@ static enum emu_status copy_input(struct shm_request *request)
     struct shm_collective *own = &request->collective;
     if (call->kind != EMU_ALL_TO_ALL || call->input != call->output || own->rounds == 1)
         return EMU_OK;
-    own->copy = malloc(own->bytes);
+    own->copy = malloc(own->payload);
     if (!own->copy)
         return EMU_ENOMEM;
-    memcpy(own->copy, call->input, own->bytes);
+    memcpy(own->copy, call->input, own->payload);
     call->input = own->copy;
     return EMU_OK;
+}
+
+/* Coefficients follow the payload at the same place on every member. */
+static void add_ledger(const struct emu_call *call, struct shm_collective *own)
+{
+    if (!call->ledger || !(emu_kind_reduces(call->kind) || call->kind == EMU_BROADCAST))
+        return;
+    own->ledger_at = (own->bytes_max + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    own->bytes_max = own->ledger_at + call->ledger_count * sizeof(uint64_t);
+    own->bytes = own->bytes_max;
 }
 
 enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request)
@@ -56,8 +67,10 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
     struct shm_group *group = group_of(backend, call->group);
     uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
     own->group = group;
-    own->bytes = emu_part_input(call, group->me, group->ring.size) * element;
+    own->payload = emu_part_input(call, group->me, group->ring.size) * element;
+    own->bytes = own->payload;
     own->bytes_max = emu_part_input_max(call, group->ring.size) * element;
+    add_ledger(call, own);
     own->rounds = (own->bytes_max + group->ring.chunk_bytes - 1) / group->ring.chunk_bytes;
     if (own->rounds == 0)
         own->rounds = 1;
@@ -73,17 +86,29 @@ void shm_collective_release(struct shm_request *request)
     request->collective.copy = NULL;
 }
 
-static void deposit(struct shm_request *request)
+/* Copy the part of [start, start + size) that falls into this round. */
+static void deposit_part(const struct shm_request *request, const void *source, uint64_t start,
+                         uint64_t size)
 {
     const struct shm_collective *own = &request->collective;
-    const struct shm_group *group = own->group;
-    uint64_t from = own->rounds_given * group->ring.chunk_bytes;
-    if (from >= own->bytes)
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t round_start = own->rounds_given * ring->chunk_bytes;
+    uint64_t from = start > round_start ? start : round_start;
+    uint64_t to = at_most(start + size, round_start + ring->chunk_bytes);
+    if (from >= to)
         return;
-    unsigned char *to = emu_ring_deposit(&group->ring, request->note.index, group->me,
-                                         own->rounds_given, own->bytes_max);
-    memcpy(to, (const unsigned char *)request->base.call.input + from,
-           at_most(own->bytes - from, group->ring.chunk_bytes));
+    unsigned char *chunk = emu_ring_deposit(ring, request->note.index, own->group->me,
+                                            own->rounds_given, own->bytes_max);
+    memcpy(chunk + (from - round_start), (const unsigned char *)source + (from - start), to - from);
+}
+
+static void deposit(const struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct emu_call *call = &request->base.call;
+    deposit_part(request, call->input, 0, own->payload);
+    if (own->bytes > own->payload)
+        deposit_part(request, call->ledger, own->ledger_at, call->ledger_count * sizeof(uint64_t));
 }
 
 static void give_round(struct shm_backend *backend, struct shm_request *request)
@@ -161,6 +186,36 @@ static void take_folded(const struct shm_request *request)
         fold_block(request, &first, at, at_most(FOLD_BLOCK_BYTES, first.to - first.from - at));
 }
 
+/* The coefficients of this round: summed over the members, or the root's. */
+static void take_ledger(const struct shm_request *request)
+{
+    const struct emu_call *call = &request->base.call;
+    const struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t round_start = own->rounds_taken * ring->chunk_bytes;
+    uint64_t from = own->ledger_at > round_start ? own->ledger_at : round_start;
+    uint64_t to = at_most(own->bytes_max, round_start + ring->chunk_bytes);
+    bool reduces = emu_kind_reduces(call->kind);
+    bool takes = call->kind != EMU_REDUCE || own->group->me == call->root;
+    if (own->bytes == own->payload || from >= to || !takes)
+        return;
+    uint64_t *output = call->ledger + (from - own->ledger_at) / sizeof(uint64_t);
+    uint64_t count = (to - from) / sizeof(uint64_t);
+    uint32_t first = reduces ? 0 : call->root;
+    for (uint32_t i = first; i < (reduces ? ring->size : first + 1); i++) {
+        const unsigned char *input =
+            emu_ring_deposit(ring, request->note.index, i, own->rounds_taken, own->bytes_max) +
+            (from - round_start);
+        if (i == first)
+            memcpy(output, input, to - from);
+        else
+            emu_fold(EMU_FIELD61, EMU_SUM, output, input, count);
+    }
+    uint64_t share = emu_field_inverse(ring->size);
+    for (uint64_t i = 0; reduces && call->op == EMU_AVG && i < count; i++)
+        output[i] = emu_field_mul(output[i], share);
+}
+
 static void take_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
@@ -170,6 +225,7 @@ static void take_round(struct shm_backend *backend, struct shm_request *request)
             take_folded(request);
         else
             take_copies(request);
+        take_ledger(request);
     }
     uint64_t round = own->rounds_taken++;
     if (round + 2 < own->rounds) /* nobody needs the chunks of the last two rounds again */
