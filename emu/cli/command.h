@@ -3,7 +3,7 @@
 #ifndef EMU_CLI_COMMAND_H
 #define EMU_CLI_COMMAND_H
 
-#include "cli/arguments.h"
+#include "cli/command_line.h"
 
 #include <stdbool.h>
 #include <stddef.h>

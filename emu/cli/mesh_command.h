@@ -2,7 +2,7 @@
 #ifndef EMU_CLI_MESH_COMMAND_H
 #define EMU_CLI_MESH_COMMAND_H
 
-#include "cli/arguments.h"
+#include "cli/command_line.h"
 
 int emu_mesh_command_run(const struct emu_arguments *arguments);
 

@@ -2,7 +2,7 @@
 #ifndef EMU_CLI_MESH_REQUEST_H
 #define EMU_CLI_MESH_REQUEST_H
 
-#include "cli/arguments.h"
+#include "cli/command_line.h"
 #include "config/config.h"
 
 #include <meshemu/mesh.h>

@@ -2,7 +2,7 @@
 #ifndef EMU_CLI_RUN_OPTIONS_H
 #define EMU_CLI_RUN_OPTIONS_H
 
-#include "cli/arguments.h"
+#include "cli/command_line.h"
 
 int emu_run_options_run(const struct emu_arguments *arguments);
 

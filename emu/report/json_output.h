@@ -2,9 +2,9 @@
  *
  * "-" is standard output. A file appears whole or not at all: it is written beside its place and
  * renamed. What exists and is no regular file (a pipe, /dev/null) is written directly.
- * A signal that ends the program (INT, TERM, HUP, where they had their default) removes the file that
- * is being written; that holds for one file at a time.
- * Messages are one line without the line break, for the caller to print.
+ * A signal that ends the program (INT, TERM, HUP, where they had their default) removes the file
+ * that is being written; that holds for one file at a time. Messages are one line without the line
+ * break, for the caller to print.
  */
 #ifndef EMU_REPORT_JSON_OUTPUT_H
 #define EMU_REPORT_JSON_OUTPUT_H

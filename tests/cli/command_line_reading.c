@@ -1,5 +1,5 @@
-#include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/exit_code.h"
 
 #include <criterion/criterion.h>

@@ -4,8 +4,8 @@
  * getopt_long would take a prefix, which changes its meaning when an option is added. Options and
  * operands may be mixed; `--` ends the options.
  */
-#ifndef EMU_CLI_ARGUMENTS_H
-#define EMU_CLI_ARGUMENTS_H
+#ifndef EMU_CLI_COMMAND_LINE_H
+#define EMU_CLI_COMMAND_LINE_H
 
 #include "base/text.h"
 

@@ -1,4 +1,4 @@
-#include "cli/arguments.h"
+#include "cli/command_line.h"
 
 #include "base/suggest.h"
 #include "cli/command.h"
