@@ -53,6 +53,8 @@ void emu_note_of(const struct emu_call *call, uint64_t index, struct emu_note *n
     if (is_message(call->kind)) {
         note->peer = call->peer;
         note->tag = call->tag;
+    } else {
+        note->peer = call->ledger ? call->ledger_count : 0;
     }
     note->line = call->line;
     if (call->label)

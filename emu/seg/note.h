@@ -22,7 +22,8 @@ struct emu_note {
     uint64_t count;
     uint8_t kind, dtype, op, layout;
     uint32_t group;
-    uint32_t root, peer;
+    uint32_t root;
+    uint32_t peer; /* of a message; of a collective: coefficients that travel with it */
     int32_t tag;
     uint32_t line;
     char label[EMU_NAME_MAX];

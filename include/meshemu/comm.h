@@ -119,6 +119,12 @@ struct emu_call {
     const char *label; /* shown in reports; borrowed, at most 31 bytes are kept; NULL: none */
     const char *file;  /* call-site */
     uint32_t line;
+    /* Exact coefficients that travel with the data, modulo 2^61-1, in place; NULL: none. A kind
+     * that reduces sums them over the members (avg: and divides by their number) wherever it writes
+     * output; broadcast copies the root's; other kinds leave them alone. Their number must be the
+     * same on all members. */
+    uint64_t *ledger;
+    uint32_t ledger_count;
 };
 
 struct emu_rank;    /* one rank's handle, valid inside the body of emu_launch */
