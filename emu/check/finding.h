@@ -44,7 +44,8 @@ void emu_finding_member(struct emu_finding *finding, uint32_t rank, const char *
                         const struct emu_call_view *call);
 void emu_finding_wait(struct emu_finding *finding, const struct emu_wait_view *wait);
 
-/* "rank 3 (dp=1,tp=1)". */
+/* "dp=1,tp=1", and "rank 3 (dp=1,tp=1)". */
+void emu_coordinate_text(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank);
 void emu_rank_text(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank);
 
 /* A finding as a person reads it: class and sentence, group, table of members with coordinates,

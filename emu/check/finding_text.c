@@ -11,7 +11,7 @@
 #define RANKS_SHOWN 16
 #define WAITS_SHOWN 16
 
-static void add_coordinate(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank)
+void emu_coordinate_text(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank)
 {
     if (!mesh || rank >= mesh->world) {
         emu_text_puts(out, "outside the mesh");
@@ -26,7 +26,7 @@ static void add_coordinate(struct emu_text *out, const struct emu_mesh *mesh, ui
 void emu_rank_text(struct emu_text *out, const struct emu_mesh *mesh, uint32_t rank)
 {
     emu_text_printf(out, "rank %" PRIu32 " (", rank);
-    add_coordinate(out, mesh, rank);
+    emu_coordinate_text(out, mesh, rank);
     emu_text_putc(out, ')');
 }
 
@@ -61,7 +61,7 @@ static void add_group(const struct emu_finding *finding, const struct emu_mesh *
         emu_text_puts(out, " at");
         for (size_t i = 0; i < finding->group_size; i++) {
             emu_text_puts(out, i > 0 ? ", (" : " (");
-            add_coordinate(out, mesh, finding->group[i]);
+            emu_coordinate_text(out, mesh, finding->group[i]);
             emu_text_putc(out, ')');
         }
     }
@@ -143,7 +143,7 @@ static void add_member_row(struct emu_text_table *table, const struct emu_findin
 {
     const struct emu_member_view *view = &finding->members[member];
     struct emu_text coordinate = {0};
-    add_coordinate(&coordinate, mesh, view->rank);
+    emu_coordinate_text(&coordinate, mesh, view->rank);
     emu_text_table_cell(table, "%s", is_culprit(finding, view->rank) ? ">" : "");
     emu_text_table_cell(table, "%" PRIu32, view->rank);
     emu_text_table_cell(table, "%s", emu_text_get(&coordinate));

@@ -1,0 +1,151 @@
+#include "report/run_json.h"
+
+#include "report/finding_json.h"
+#include "report/run_report.h"
+
+static void put_config(struct emu_json *json, const struct emu_config *config)
+{
+    struct emu_text text = {0};
+    emu_config_to_json(config, &text);
+    json->failed = json->failed || text.failed;
+    emu_json_key(json, "config");
+    emu_json_raw(json, emu_text_get(&text));
+    emu_text_finish(&text);
+}
+
+static void put_mesh(struct emu_json *json, const struct emu_mesh *mesh)
+{
+    emu_json_key(json, "mesh");
+    emu_json_object_begin(json);
+    emu_json_key(json, "axes");
+    emu_json_array_begin(json);
+    for (uint32_t i = 0; i < mesh->axis_count; i++) {
+        emu_json_object_begin(json);
+        emu_json_put_string(json, "name", mesh->axes[i].name);
+        emu_json_put_u64(json, "size", mesh->axes[i].size);
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+    emu_json_put_u64(json, "world", mesh->world);
+    emu_json_object_end(json);
+}
+
+static const char *status_word(enum emu_check_status status)
+{
+    switch (status) {
+    case EMU_CHECK_PASS:
+        return "pass";
+    case EMU_CHECK_FAIL:
+        return "fail";
+    default:
+        return "skipped";
+    }
+}
+
+static void put_check(struct emu_json *json, enum emu_check check,
+                      const struct emu_check_figures *figures)
+{
+    emu_json_key(json, emu_check_name(check));
+    emu_json_object_begin(json);
+    emu_json_put_string(json, "status", status_word(figures->status));
+    if (figures->status == EMU_CHECK_SKIPPED) {
+        emu_json_put_string(json, "why", figures->why);
+    } else {
+        emu_json_put_u64(json, "steps", figures->steps);
+        emu_json_put_u64(json, "compared", figures->compared);
+        emu_json_put_u64(json, "differed", figures->differed);
+    }
+    if (check == EMU_CHECK_ORACLE && figures->status != EMU_CHECK_SKIPPED) {
+        emu_json_put_f64(json, "worst", figures->worst);
+        emu_json_put_f64(json, "largest_difference", figures->largest_difference);
+        emu_json_put_f64(json, "largest_bound", figures->largest_bound);
+    }
+    emu_json_object_end(json);
+}
+
+static void put_checks(struct emu_json *json, const struct emu_audit *audit)
+{
+    emu_json_key(json, "checks");
+    emu_json_object_begin(json);
+    for (int i = 0; i < EMU_CHECK_COUNT; i++)
+        put_check(json, (enum emu_check)i, &audit->figures[i]);
+    emu_json_object_end(json);
+}
+
+static void put_steps(struct emu_json *json, const struct emu_training_result *result)
+{
+    emu_json_key(json, "steps");
+    emu_json_array_begin(json);
+    for (uint64_t i = 0; i < result->step_count && !json->failed; i++) {
+        const struct emu_training_step *step = &result->steps[i];
+        emu_json_object_begin(json);
+        emu_json_put_u64(json, "step", step->step);
+        emu_json_put_f64(json, "loss", step->loss);
+        emu_json_put_f64(json, "grad_norm", step->grad_norm);
+        emu_json_put_u64(json, "tokens", step->tokens);
+        if (step->has_oracle) {
+            emu_json_put_f64(json, "oracle_loss", step->oracle_loss);
+            emu_json_put_f64(json, "loss_bound", step->loss_bound);
+        }
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+}
+
+/* Figures of books that this run did not keep: an empty object, their checks say why. */
+static void put_books(struct emu_json *json)
+{
+    static const char *const books[] = {"memory", "traffic"};
+    for (size_t i = 0; i < sizeof books / sizeof *books; i++) {
+        emu_json_key(json, books[i]);
+        emu_json_object_begin(json);
+        emu_json_object_end(json);
+    }
+}
+
+static void put_ranks(struct emu_json *json, const struct emu_training_result *result)
+{
+    const struct emu_mesh *mesh = result->plan->roster.mesh;
+    emu_json_key(json, "ranks");
+    emu_json_array_begin(json);
+    for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++) {
+        emu_json_object_begin(json);
+        emu_json_put_u64(json, "rank", rank);
+        emu_json_key(json, "pid");
+        if (result->job.ranks)
+            emu_json_i64(json, result->job.ranks[rank].pid);
+        else
+            emu_json_null(json);
+        emu_json_key(json, "coordinate");
+        emu_coordinate_to_json(mesh, rank, json);
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+}
+
+static void put_time(struct emu_json *json, const struct emu_job_result *job)
+{
+    emu_json_key(json, "time");
+    emu_json_object_begin(json);
+    emu_json_put_u64(json, "start_ns", job->forked_ns);
+    emu_json_put_u64(json, "total_ns", job->total_ns);
+    emu_json_put_bool(json, "interrupted", job->interrupted);
+    emu_json_object_end(json);
+}
+
+void emu_run_to_json(const struct emu_training_result *result, struct emu_json *json)
+{
+    emu_json_report_begin(json, "run");
+    put_config(json, result->config);
+    put_mesh(json, result->plan->roster.mesh);
+    emu_json_put_string(json, "verdict", emu_run_passed(result) ? "pass" : "fail");
+    emu_json_key(json, "findings");
+    emu_findings_to_json(&result->findings, &result->plan->roster, json);
+    put_checks(json, &result->audit);
+    put_steps(json, result);
+    put_books(json);
+    put_ranks(json, result);
+    put_time(json, &result->job);
+    emu_json_put_string(json, "replay", result->replay);
+    emu_json_object_end(json);
+}
