@@ -8,7 +8,7 @@
 #   tsan        clang, ThreadSanitizer: the threaded programs
 #   fuzz        libFuzzer on the reader of configs, 60 s
 #   models      the wait protocols, model-checked by spin
-#   suites      the program against the suites in tests/suites
+#   suites      the program against the suites in tests/suites, and whole runs of the quickstart
 #   install     install into a scratch prefix and build the examples against it
 #   quickstart  examples/quickstart.sh, called from another folder
 #
@@ -92,7 +92,7 @@ leg_tsan() {
 }
 
 leg_fuzz() {
-    program fuzz tests/fuzz/run.sh
+    program fuzz tests/fuzz/run.sh 60 build/fuzz
 }
 
 leg_models() {
@@ -103,6 +103,7 @@ leg_suites() {
     program compare tests/suites/compare.sh
     build release -DEMU_TESTS=ON || return
     program score_mesh tests/suites/tools/score_mesh.py build/release/meshemu tests/suites/truths/mesh.json
+    program score_run tests/score_run.py build/release/meshemu
 }
 
 leg_install() {
