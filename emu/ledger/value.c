@@ -26,13 +26,22 @@ enum emu_status emu_value_scale(struct emu_value *value, struct emu_rational fac
     return EMU_OK;
 }
 
+void emu_value_join(struct emu_value *into, const struct emu_value *from)
+{
+    for (uint32_t a = 0; a < EMU_MESH_MAX_AXES; a++) {
+        bool pending = from->axis[a] == EMU_AXIS_PARTIAL || into->axis[a] == EMU_AXIS_PARTIAL;
+        if (pending)
+            into->axis[a] = EMU_AXIS_PARTIAL;
+        else if (from->axis[a] == EMU_AXIS_SUMMED)
+            into->axis[a] = EMU_AXIS_SUMMED;
+    }
+}
+
 void emu_value_add(struct emu_value *into, const struct emu_value *from)
 {
     for (uint32_t s = 0; s < into->sources; s++)
         into->coefficients[s] = emu_field_add(into->coefficients[s], from->coefficients[s]);
-    for (uint32_t a = 0; a < EMU_MESH_MAX_AXES; a++)
-        if (from->axis[a] == EMU_AXIS_PARTIAL)
-            into->axis[a] = EMU_AXIS_PARTIAL;
+    emu_value_join(into, from);
 }
 
 int emu_value_shard_axis(const struct emu_value *value, const struct emu_mesh *mesh,

@@ -53,8 +53,11 @@ void emu_value_zero(struct emu_value *value);
 /* Multiply; EMU_EINVAL where the factor has no element in the field. */
 EMU_MUST_CHECK enum emu_status emu_value_scale(struct emu_value *value, struct emu_rational factor);
 
-/* into += from. */
+/* into += from: coefficients, and what is pending. */
 void emu_value_add(struct emu_value *into, const struct emu_value *from);
+
+/* The axes of a sum alone, where the coefficients are not kept or are shared. */
+void emu_value_join(struct emu_value *into, const struct emu_value *from);
 
 /* May it be reduced over these axes? The first one of size > 1 that shards it, or -1. */
 int emu_value_shard_axis(const struct emu_value *value, const struct emu_mesh *mesh,

@@ -94,6 +94,7 @@ enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text
     enum emu_status status = plan_make(config, &made);
     if (status != EMU_OK)
         return status;
+    made->keeps_ledger = config->checks.ledger;
     status = plan_groups(made, &config->mesh, false);
     if (status != EMU_OK) {
         emu_plan_destroy(made);

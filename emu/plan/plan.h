@@ -51,6 +51,7 @@ struct emu_plan {
     uint32_t tp_family;       /* in the roster; UINT32_MAX: no such axis */
     uint32_t gradient_family; /* over the axes whose ranks see other tokens; UINT32_MAX: none */
     enum emu_dtype dtype;     /* of values */
+    bool keeps_ledger;        /* coefficients travel with the gradients */
     struct emu_recipe_plan recipe;
     struct emu_tensor_plan *tensors; /* in model order, owned */
     uint32_t tensor_count;

@@ -18,7 +18,40 @@ struct emu_tensor_record {
         moment[2]; /* offsets into the rank's arena; moment: UINT64_MAX none */
     uint64_t first_row, rows, first_column, columns; /* the block that this rank really holds */
     struct emu_hash weight_hash, gradient_hash, moment_hash[2]; /* of the local elements */
-    bool finite; /* no NaN or infinity in weight and gradient */
+    uint64_t ledger; /* offset into the arena: one coefficient a source, u64; UINT64_MAX: none */
+    bool finite;     /* no NaN or infinity in weight and gradient */
+};
+
+/* What a reduction did that it need not have done, or could not do. */
+struct emu_record_event {
+    uint32_t tensor;
+    uint32_t reduction; /* index in the recipe */
+    uint32_t axis;      /* of the mesh */
+    uint8_t kind;       /* enum emu_value_event */
+    bool averaged;      /* a second average changes nothing */
+};
+#define EMU_RECORD_EVENTS 64
+
+/* Why a rank could not go on as the recipe says. The first one stays. */
+enum emu_trouble_kind {
+    EMU_TROUBLE_NONE,
+    EMU_TROUBLE_NO_TOKENS, /* a mean over no valid token: 0/0 */
+    EMU_TROUBLE_DIVISION,  /* a factor divides by zero */
+    EMU_TROUBLE_RANGE,     /* a factor does not fit in 64 bits */
+    EMU_TROUBLE_SHARD /* a reduction over an axis that shards the parameter; nothing was moved */
+};
+enum emu_trouble_place {
+    EMU_PLACE_LOSS,      /* loss: mean, or scale_loss */
+    EMU_PLACE_REDUCTION, /* scale of a reduction, or the reduction itself */
+    EMU_PLACE_GRAD       /* scale_grad */
+};
+struct emu_trouble {
+    enum emu_trouble_kind kind;
+    enum emu_trouble_place place;
+    uint32_t source;    /* of the microbatch at hand */
+    uint32_t tensor;    /* REDUCTION */
+    uint32_t reduction; /* REDUCTION */
+    uint32_t axis;      /* SHARD */
 };
 
 struct emu_step_record {
@@ -32,7 +65,10 @@ struct emu_step_record {
     uint64_t text_sequences;            /* sequences in the file, for wrapping */
     struct emu_hash batch_hash;         /* of the bytes and masks of all microbatches, in order */
     uint64_t requested[EMU_CATEGORY_COUNT], rounded[EMU_CATEGORY_COUNT]; /* bytes of the arena */
-    uint64_t compute_ns, wait_ns;                                        /* of this step */
+    struct emu_trouble trouble;
+    uint32_t event_count; /* may exceed EMU_RECORD_EVENTS: the others are only counted */
+    struct emu_record_event events[EMU_RECORD_EVENTS];
+    uint64_t source_tokens; /* offset into the arena: valid tokens of each microbatch, u64 */
     uint32_t tensor_count;
     struct emu_tensor_record tensors[];
 };

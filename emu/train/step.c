@@ -1,4 +1,5 @@
 #include "comm/rank.h"
+#include "train/combine.h"
 #include "train/model_state.h"
 #include "train/trainer.h"
 
@@ -41,62 +42,45 @@ static enum emu_status sum_tokens(struct emu_trainer *trainer)
     return status;
 }
 
-static void clear(struct emu_trainer *trainer)
-{
-    const struct emu_kernels *kernels = trainer->nn.kernels;
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
-        kernels->zero(trainer->parameters[i].gradient, trainer->parameters[i].room);
-    kernels->zero(trainer->loss, 1);
-    trainer->tokens = 0;
-    trainer->batch_hash = (struct emu_hash){0};
-}
-
-/* Forward and backward of one source into the fresh gradients, then into the accumulated ones. */
-static enum emu_status run_source(struct emu_trainer *trainer, uint32_t source)
-{
-    const struct emu_kernels *kernels = trainer->nn.kernels;
-    const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
-    bool apart = trainer->plan->microbatches > 1;
-    for (uint32_t i = 0; apart && i < trainer->plan->tensor_count; i++)
-        kernels->zero(trainer->parameters[i].fresh, trainer->parameters[i].room);
-    ops->load(trainer, source, &trainer->batch_hash);
-    enum emu_status status = ops->run(trainer);
-    if (status != EMU_OK)
-        return status;
-    for (uint32_t i = 0; apart && i < trainer->plan->tensor_count; i++)
-        kernels->add(trainer->parameters[i].gradient, trainer->parameters[i].fresh,
-                     trainer->parameters[i].elements);
-    return EMU_OK;
-}
-
 static enum emu_status count_tokens(struct emu_trainer *trainer)
 {
     const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
     trainer->tokens = 0;
-    for (uint32_t micro = 0; micro < trainer->plan->microbatches; micro++)
-        trainer->tokens += ops->count(trainer, trainer->source_offset + micro);
+    for (uint32_t micro = 0; micro < trainer->plan->microbatches; micro++) {
+        trainer->source_tokens[micro] = ops->count(trainer, trainer->source_offset + micro);
+        trainer->tokens += trainer->source_tokens[micro];
+    }
     return sum_tokens(trainer);
 }
 
-/* Gradients and loss: sum over the ranks that saw other tokens, then the one division. */
-static enum emu_status reduce(struct emu_trainer *trainer)
+/* Forward and backward of every source, combined as the recipe says. */
+static enum emu_status run_sources(struct emu_trainer *trainer)
+{
+    const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
+    enum emu_status status = EMU_OK;
+    trainer->batch_hash = (struct emu_hash){0};
+    trainer->nn.kernels->zero(trainer->loss, 1);
+    for (uint32_t micro = 0; micro < trainer->plan->microbatches; micro++) {
+        emu_combine_open(trainer, micro);
+        ops->load(trainer, trainer->source_offset + micro, &trainer->batch_hash);
+        status = ops->run(trainer);
+        if (status == EMU_OK)
+            status = emu_combine_close(trainer, micro);
+        if (status != EMU_OK || !emu_combine_goes_on(trainer))
+            return status;
+    }
+    return emu_combine_finish(trainer);
+}
+
+/* The mean over all valid tokens of the mesh, whatever the recipe. */
+static enum emu_status reduce_loss(struct emu_trainer *trainer)
 {
     const struct emu_kernels *kernels = trainer->nn.kernels;
     trainer->local_loss = kernels->get(trainer->loss, 0);
     enum emu_status status = sum_over(trainer, trainer->token_group, trainer->loss, 1, "loss");
-    if (status != EMU_OK)
-        return status;
-    double tokens = (double)trainer->step_tokens;
-    kernels->scale(trainer->loss, 1, 1.0, tokens);
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
-        struct emu_parameter *parameter = &trainer->parameters[i];
-        status = sum_over(trainer, trainer->token_group, parameter->gradient, parameter->elements,
-                          trainer->plan->tensors[i].name);
-        if (status != EMU_OK)
-            return status;
-        kernels->scale(parameter->gradient, parameter->elements, 1.0, tokens);
-    }
-    return EMU_OK;
+    if (status == EMU_OK)
+        kernels->scale(trainer->loss, 1, 1.0, (double)trainer->step_tokens);
+    return status;
 }
 
 /* Global norm, each unique parameter once: replicated tensors count at tp 0 alone. */
@@ -143,17 +127,19 @@ static void update(struct emu_trainer *trainer)
 enum emu_status emu_trainer_step(struct emu_trainer *trainer)
 {
     emu_rank_set_step(trainer->rank, trainer->step + 1);
-    clear(trainer);
+    emu_combine_begin(trainer);
     enum emu_status status = count_tokens(trainer);
-    for (uint32_t micro = 0; status == EMU_OK && micro < trainer->plan->microbatches; micro++)
-        status = run_source(trainer, trainer->source_offset + micro);
     if (status == EMU_OK)
-        status = reduce(trainer);
-    if (status == EMU_OK)
+        status = run_sources(trainer);
+    bool stopped = !emu_combine_goes_on(trainer);
+    if (status == EMU_OK && !stopped)
+        status = reduce_loss(trainer);
+    if (status == EMU_OK && !stopped)
         status = measure(trainer);
     if (status != EMU_OK)
         return status;
     trainer->step++;
-    update(trainer);
+    if (!stopped)
+        update(trainer);
     return EMU_OK;
 }

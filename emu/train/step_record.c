@@ -27,6 +27,7 @@ static void record_tensor(const struct emu_trainer *trainer, const unsigned char
         .columns = parameter->block.columns,
         .weight_hash = hash_of(trainer, parameter->weight, n),
         .gradient_hash = hash_of(trainer, parameter->gradient, n),
+        .ledger = offset_of(base, parameter->value.coefficients),
         .finite = kernels->finite(parameter->weight, n) && kernels->finite(parameter->gradient, n)};
     for (uint32_t m = 0; m < trainer->plan->moments; m++)
         out->moment_hash[m] = hash_of(trainer, parameter->moment[m], n);
@@ -49,6 +50,10 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
     record->batch_hash = trainer->batch_hash;
     memcpy(record->requested, trainer->arena.requested, sizeof record->requested);
     memcpy(record->rounded, trainer->arena.rounded, sizeof record->rounded);
+    record->trouble = trainer->trouble;
+    record->event_count = trainer->event_count;
+    memcpy(record->events, trainer->events, sizeof record->events);
+    record->source_tokens = offset_of(arena_base, trainer->source_tokens);
     record->tensor_count = plan->tensor_count;
     for (uint32_t i = 0; i < plan->tensor_count; i++)
         record_tensor(trainer, arena_base, &trainer->parameters[i], &record->tensors[i]);

@@ -22,6 +22,7 @@ static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
     made->nn.kernels = emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
     made->nn.norm = plan->config->model.norm;
+    made->ledger = plan->keeps_ledger;
     made->parameters = calloc(plan->tensor_count, sizeof *made->parameters);
     enum emu_status status = made->parameters ? ops_of(made)->prepare(made) : EMU_ENOMEM;
     if (status != EMU_OK) {
@@ -30,6 +31,20 @@ static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
     }
     *trainer = made;
     return EMU_OK;
+}
+
+static void carve_ledger(const struct emu_trainer *trainer, struct emu_carver *carver,
+                         struct emu_parameter *parameter)
+{
+    if (!trainer->ledger)
+        return;
+    uint32_t sources = emu_plan_sources(trainer->plan);
+    uint64_t bytes = sources * sizeof(uint64_t);
+    parameter->value.sources = parameter->fresh_value.sources = sources;
+    parameter->value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
+    parameter->fresh_value.coefficients = parameter->value.coefficients;
+    if (trainer->plan->microbatches > 1)
+        parameter->fresh_value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
 }
 
 static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carver, uint32_t i)
@@ -46,6 +61,7 @@ static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carv
         parameter->fresh = emu_carve(carver, EMU_BUFFERS, 1, parameter->room);
     for (uint32_t m = 0; m < plan->moments; m++)
         parameter->moment[m] = emu_carve(carver, EMU_MOMENTS, 1, parameter->room);
+    carve_ledger(trainer, carver, parameter);
 }
 
 /* The one list. */
@@ -54,6 +70,8 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
     carver->element = trainer->nn.kernels->bytes;
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
         carve_parameter(trainer, carver, i);
+    trainer->source_tokens =
+        emu_carve_bytes(carver, EMU_BUFFERS, trainer->plan->microbatches * sizeof(uint64_t));
     trainer->loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->norm = emu_carve(carver, EMU_BUFFERS, 1, 1);

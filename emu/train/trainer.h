@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/bounded.h"
+#include "ledger/value.h"
 #include "nn/layer.h"
 #include "plan/plan.h"
 #include "plan/record.h"
@@ -29,6 +30,8 @@ struct emu_parameter {
     void *gradient; /* accumulated; after a step: what the recipe made of it */
     void *fresh;    /* of the microbatch at hand; the gradient itself where there is only one */
     void *moment[2];
+    struct emu_value value;       /* the ledger of `gradient` */
+    struct emu_value fresh_value; /* of `fresh`; shares the coefficients where fresh is gradient */
 };
 
 struct emu_trainer {
@@ -41,7 +44,12 @@ struct emu_trainer {
     uint32_t dp_index, tp_index;
     unsigned char *base; /* of the block that everything was carved from */
     struct emu_arena arena;
-    struct emu_parameter *parameters;     /* one a tensor of the plan; heap, owned */
+    struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
+    bool ledger;                      /* coefficients are kept */
+    uint64_t *source_tokens;          /* valid tokens of each of this rank's microbatches */
+    struct emu_trouble trouble;
+    uint32_t event_count;
+    struct emu_record_event events[EMU_RECORD_EVENTS];
     struct emu_model_state *model;        /* buffers of forward and backward; heap, owned */
     void *loss, *squares, *norm, *factor; /* one element each */
     double local_loss;                    /* sum over this rank's valid tokens in the last step */
@@ -62,7 +70,9 @@ EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,
                                                   struct emu_trainer **trainer);
 void emu_trainer_destroy(struct emu_trainer *trainer);
 
-/* Run step trainer->step + 1. The status of the collectives. */
+/* Run step trainer->step + 1 as the recipe says. The status of the collectives. A factor that
+ * cannot be computed makes NaN where it stands; a reduction that must not be made ends the step
+ * there, on all ranks alike, before a byte moves. trainer->trouble says so. */
 EMU_MUST_CHECK enum emu_status emu_trainer_step(struct emu_trainer *trainer);
 
 /* Results of the last step: mean loss over all valid tokens, and the norm before clipping. */

@@ -1,0 +1,301 @@
+#include "train/combine.h"
+
+#include "comm/rank.h"
+#include "plan/factor.h"
+
+#include <math.h>
+
+static bool apart(const struct emu_trainer *trainer)
+{
+    return trainer->plan->microbatches > 1;
+}
+
+static void set_axes(const struct emu_trainer *trainer, uint32_t tensor, struct emu_value *value)
+{
+    const struct emu_mesh *mesh = trainer->plan->roster.mesh;
+    int tp = emu_mesh_find(mesh, "tp");
+    for (uint32_t a = 0; a < mesh->axis_count; a++)
+        value->axis[a] = EMU_AXIS_WHOLE;
+    if (tp >= 0 && emu_tensor_is_shard(trainer->plan, tensor))
+        value->axis[tp] = EMU_AXIS_SHARDED;
+}
+
+/* The axes whose ranks saw other tokens: every fresh gradient is a pending sum over them. */
+static void set_partial(const struct emu_mesh *mesh, struct emu_value *value)
+{
+    static const char *const names[] = {"dp", "cp"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        int axis = emu_mesh_find(mesh, names[i]);
+        if (axis >= 0)
+            value->axis[axis] = EMU_AXIS_PARTIAL;
+    }
+}
+
+void emu_combine_begin(struct emu_trainer *trainer)
+{
+    const struct emu_kernels *kernels = trainer->nn.kernels;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *parameter = &trainer->parameters[i];
+        kernels->zero(parameter->gradient, parameter->room);
+        set_axes(trainer, i, &parameter->value);
+        if (trainer->ledger)
+            emu_value_zero(&parameter->value);
+    }
+    trainer->trouble = (struct emu_trouble){0};
+    trainer->event_count = 0;
+}
+
+void emu_combine_open(struct emu_trainer *trainer, uint32_t micro)
+{
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *parameter = &trainer->parameters[i];
+        if (apart(trainer))
+            trainer->nn.kernels->zero(parameter->fresh, parameter->room);
+        set_axes(trainer, i, &parameter->fresh_value);
+        set_partial(trainer->plan->roster.mesh, &parameter->fresh_value);
+        if (trainer->ledger)
+            emu_value_fresh(&parameter->fresh_value, trainer->source_offset + micro);
+    }
+}
+
+bool emu_combine_goes_on(const struct emu_trainer *trainer)
+{
+    return trainer->trouble.kind != EMU_TROUBLE_SHARD;
+}
+
+static void note_trouble(struct emu_trainer *trainer, struct emu_trouble trouble)
+{
+    if (trainer->trouble.kind == EMU_TROUBLE_NONE)
+        trainer->trouble = trouble;
+}
+
+/* A factor of the recipe at this rank; false where it has no value, and the trouble is noted. */
+static bool factor_of(struct emu_trainer *trainer, const struct emu_expression *expression,
+                      uint32_t micro, struct emu_trouble where, struct emu_rational *out)
+{
+    const struct emu_plan *plan = trainer->plan;
+    struct emu_factor_values values = {.mesh = plan->roster.mesh,
+                                       .tokens = trainer->step_tokens,
+                                       .local_tokens = trainer->tokens,
+                                       .micro_tokens = trainer->source_tokens[micro],
+                                       .sequences = plan->batch,
+                                       .microbatches = plan->microbatches};
+    enum emu_status status = emu_factor_evaluate(expression, &values, out);
+    if (status == EMU_OK)
+        return true;
+    where.kind = status == EMU_EINVAL ? EMU_TROUBLE_DIVISION : EMU_TROUBLE_RANGE;
+    where.source = trainer->source_offset + micro;
+    note_trouble(trainer, where);
+    return false;
+}
+
+/* value and ledger times a factor; NaN where the factor has no value. */
+static void scale(const struct emu_trainer *trainer, uint32_t tensor, void *x,
+                  struct emu_value *value, const struct emu_rational *factor)
+{
+    const struct emu_parameter *parameter = &trainer->parameters[tensor];
+    const struct emu_kernels *kernels = trainer->nn.kernels;
+    if (!factor) {
+        kernels->scale(x, parameter->elements, NAN, 1.0);
+        return;
+    }
+    if (factor->numerator == 1 && factor->denominator == 1)
+        return;
+    kernels->scale(x, parameter->elements, (double)factor->numerator, (double)factor->denominator);
+    if (trainer->ledger && emu_value_scale(value, *factor) != EMU_OK)
+        emu_value_zero(value);
+}
+
+static void scale_all_fresh(struct emu_trainer *trainer, const struct emu_rational *factor)
+{
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
+        scale(trainer, i, trainer->parameters[i].fresh, &trainer->parameters[i].fresh_value,
+              factor);
+}
+
+/* scale_loss and, for a mean, the valid tokens of the microbatch. */
+static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
+{
+    const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
+    struct emu_trouble where = {.place = EMU_PLACE_LOSS};
+    struct emu_rational factor;
+    bool known = factor_of(trainer, &recipe->scale_loss, micro, where, &factor);
+    if (known && recipe->loss == EMU_LOSS_MEAN) {
+        struct emu_rational tokens = emu_rational_whole((int64_t)trainer->source_tokens[micro]);
+        enum emu_status status = emu_rational_div(factor, tokens, &factor);
+        known = status == EMU_OK;
+        where.kind = status == EMU_EINVAL ? EMU_TROUBLE_NO_TOKENS : EMU_TROUBLE_RANGE;
+        where.source = trainer->source_offset + micro;
+        if (!known)
+            note_trouble(trainer, where);
+    }
+    scale_all_fresh(trainer, known ? &factor : NULL);
+}
+
+static void note_events(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                        const uint8_t *events)
+{
+    const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
+    for (uint32_t i = 0; i < reduction->axes.count; i++) {
+        if (!events[i])
+            continue;
+        if (trainer->event_count < EMU_RECORD_EVENTS)
+            trainer->events[trainer->event_count] =
+                (struct emu_record_event){.tensor = tensor,
+                                          .reduction = index,
+                                          .axis = reduction->axes.index[i],
+                                          .kind = events[i],
+                                          .averaged = reduction->avg};
+        trainer->event_count++;
+    }
+}
+
+/* The collective of one parameter: the coefficients travel with the data. */
+static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                                 void *x, struct emu_value *value)
+{
+    const struct emu_plan *plan = trainer->plan;
+    const struct emu_reduction_plan *reduction = &plan->recipe.reductions[index];
+    struct emu_call call = {.kind = EMU_ALL_REDUCE,
+                            .group = EMU_GROUP_SELF,
+                            .count = trainer->parameters[tensor].elements,
+                            .dtype = trainer->nn.kernels->dtype,
+                            .op = reduction->avg ? EMU_AVG : EMU_SUM,
+                            .input = x,
+                            .output = x,
+                            .label = plan->tensors[tensor].name,
+                            .file = reduction->line ? plan->config->name : __FILE__,
+                            .line = reduction->line ? reduction->line : __LINE__,
+                            .ledger = trainer->ledger ? value->coefficients : NULL,
+                            .ledger_count = value->sources};
+    if (reduction->family != UINT32_MAX) {
+        enum emu_status status = emu_roster_group_of(&plan->roster, reduction->family,
+                                                     emu_rank_id(trainer->rank), &call.group);
+        if (status != EMU_OK)
+            return status;
+    }
+    return emu_run_call(trainer->rank, &call);
+}
+
+static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                                  uint32_t micro, bool fresh)
+{
+    struct emu_parameter *parameter = &trainer->parameters[tensor];
+    const struct emu_mesh *mesh = trainer->plan->roster.mesh;
+    const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
+    struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
+    void *x = fresh ? parameter->fresh : parameter->gradient;
+    struct emu_trouble where = {.place = EMU_PLACE_REDUCTION, .tensor = tensor, .reduction = index};
+    int shard = emu_value_shard_axis(value, mesh, &reduction->axes);
+    if (shard >= 0) {
+        where.kind = EMU_TROUBLE_SHARD;
+        where.axis = (uint32_t)shard;
+        trainer->trouble = where;
+        return EMU_OK;
+    }
+    enum emu_status status = carry_out(trainer, tensor, index, x, value);
+    if (status != EMU_OK)
+        return status;
+    uint8_t events[EMU_MESH_MAX_AXES];
+    emu_value_reduced(value, mesh, &reduction->axes, events);
+    note_events(trainer, tensor, index, events);
+    struct emu_rational factor;
+    bool known = factor_of(trainer, &reduction->scale, micro, where, &factor);
+    scale(trainer, tensor, x, value, known ? &factor : NULL);
+    return EMU_OK;
+}
+
+/* Reduction `index` on all the parameters it covers. */
+static enum emu_status reduce_all(struct emu_trainer *trainer, uint32_t index, uint32_t micro,
+                                  bool fresh)
+{
+    const struct emu_plan *plan = trainer->plan;
+    enum emu_status status = EMU_OK;
+    for (uint32_t i = 0; i < plan->tensor_count && status == EMU_OK; i++) {
+        if (!emu_combine_goes_on(trainer))
+            return EMU_OK;
+        if (emu_reduction_covers(&plan->recipe.reductions[index], plan->tensors[i].name))
+            status = reduce_one(trainer, i, index, micro, fresh);
+    }
+    return status;
+}
+
+/* Does a reduction act on the fresh gradient of this microbatch? */
+static bool due(const struct emu_trainer *trainer, enum emu_when when, uint32_t micro)
+{
+    switch (when) {
+    case EMU_WHEN_STEP:
+        return false;
+    case EMU_WHEN_MICROBATCH:
+        return true;
+    case EMU_WHEN_FIRST:
+        return micro == 0;
+    case EMU_WHEN_LAST:
+        return micro + 1 == trainer->plan->microbatches;
+    }
+    return false;
+}
+
+/* Add the fresh gradient, or put it in place of the old one. */
+static void accumulate(struct emu_trainer *trainer)
+{
+    const struct emu_kernels *kernels = trainer->nn.kernels;
+    bool replace = trainer->plan->recipe.accumulate == EMU_ACC_LAST;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *p = &trainer->parameters[i];
+        if (apart(trainer) && replace)
+            kernels->zero(p->gradient, p->room);
+        if (apart(trainer))
+            kernels->add(p->gradient, p->fresh, p->elements);
+        if (replace)
+            set_axes(trainer, i, &p->value);
+        if (trainer->ledger && replace && apart(trainer))
+            emu_value_zero(&p->value);
+        if (trainer->ledger && apart(trainer))
+            emu_value_add(&p->value, &p->fresh_value);
+        else
+            emu_value_join(&p->value, &p->fresh_value);
+    }
+}
+
+enum emu_status emu_combine_close(struct emu_trainer *trainer, uint32_t micro)
+{
+    const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
+    scale_loss(trainer, micro);
+    for (uint32_t i = 0; i < recipe->reduction_count && emu_combine_goes_on(trainer); i++) {
+        if (!due(trainer, recipe->reductions[i].when, micro))
+            continue;
+        enum emu_status status = reduce_all(trainer, i, micro, true);
+        if (status != EMU_OK)
+            return status;
+    }
+    accumulate(trainer);
+    return EMU_OK;
+}
+
+static void scale_all(struct emu_trainer *trainer, const struct emu_rational *factor)
+{
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
+        scale(trainer, i, trainer->parameters[i].gradient, &trainer->parameters[i].value, factor);
+}
+
+enum emu_status emu_combine_finish(struct emu_trainer *trainer)
+{
+    const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
+    if (recipe->accumulate == EMU_ACC_MEAN) {
+        struct emu_rational share = {1, trainer->plan->microbatches};
+        scale_all(trainer, &share);
+    }
+    for (uint32_t i = 0; i < recipe->reduction_count && emu_combine_goes_on(trainer); i++) {
+        if (recipe->reductions[i].when != EMU_WHEN_STEP)
+            continue;
+        enum emu_status status = reduce_all(trainer, i, 0, false);
+        if (status != EMU_OK)
+            return status;
+    }
+    struct emu_rational factor;
+    struct emu_trouble where = {.place = EMU_PLACE_GRAD};
+    bool known = factor_of(trainer, &recipe->scale_grad, 0, where, &factor);
+    scale_all(trainer, known ? &factor : NULL);
+    return EMU_OK;
+}
