@@ -116,9 +116,9 @@ Test(report_run_json, all_eight_checks_are_there_with_status)
     cr_expect_eq(json_number_value(get(get(checks, "oracle"), "largest_bound")), 1e-14);
 }
 
-Test(report_run_json, a_finding_has_every_field)
+/* A fault with everything that a finding can hold. */
+static void add_full_finding(void)
 {
-    made_result_init(&made, 1);
     struct emu_finding *finding = emu_findings_add(&made.result.findings, EMU_CLASS_COUNT_MISMATCH);
     struct emu_call_view call = {.kind = EMU_REDUCE,
                                  .index = 7,
@@ -143,6 +143,12 @@ Test(report_run_json, a_finding_has_every_field)
     emu_finding_consequence(finding, "rank 0 waits");
     emu_finding_set_text(&finding->ratio, "1/2");
     finding->after_ns = 1234;
+}
+
+Test(report_run_json, a_finding_names_class_place_and_values)
+{
+    made_result_init(&made, 1);
+    add_full_finding();
     read_back();
     expect_string(root, "verdict", "fail");
     json_t *got = json_array_get(get(root, "findings"), 0);
@@ -155,6 +161,22 @@ Test(report_run_json, a_finding_has_every_field)
     expect_integer(got, "index", 7);
     cr_expect_eq(json_integer_value(json_array_get(get(got, "culprits"), 0)), 1);
     cr_expect(json_is_false(get(got, "undecided")));
+    expect_string(got, "parameter", "embed.weight");
+    cr_expect_eq(json_array_size(get(got, "parameters")), 1);
+    expect_string(got, "ratio", "1/2");
+    cr_expect(json_is_null(get(got, "expected")));
+    cr_expect(json_is_null(get(got, "replay")));
+    cr_expect_str_eq(json_string_value(json_array_get(get(got, "consequences"), 0)),
+                     "rank 0 waits");
+    expect_integer(got, "after_ns", 1234);
+}
+
+Test(report_run_json, a_finding_shows_members_with_calls_and_waits)
+{
+    made_result_init(&made, 1);
+    add_full_finding();
+    read_back();
+    json_t *got = json_array_get(get(root, "findings"), 0);
     json_t *first = json_array_get(get(got, "members"), 0);
     json_t *second = json_array_get(get(got, "members"), 1);
     cr_expect(json_is_null(get(first, "call")));
@@ -165,18 +187,12 @@ Test(report_run_json, a_finding_has_every_field)
     expect_string(get(second, "call"), "dtype", "f32");
     expect_integer(get(second, "call"), "root", 1);
     expect_integer(get(second, "call"), "line", 12);
+    cr_expect_null(json_object_get(get(second, "call"), "tag"));
     json_t *edge = json_array_get(get(got, "waits"), 0);
     expect_integer(edge, "rank", 1);
     cr_expect_eq(json_integer_value(json_array_get(get(edge, "for"), 0)), 0);
     cr_expect_eq(json_array_size(get(edge, "group")), 2);
     expect_string(edge, "kind", "reduce");
-    expect_string(got, "parameter", "embed.weight");
-    expect_string(got, "ratio", "1/2");
-    cr_expect(json_is_null(get(got, "expected")));
-    cr_expect(json_is_null(get(got, "replay")));
-    cr_expect_str_eq(json_string_value(json_array_get(get(got, "consequences"), 0)),
-                     "rank 0 waits");
-    expect_integer(got, "after_ns", 1234);
 }
 
 Test(report_run_json, strange_bytes_become_valid_strings)
