@@ -2,9 +2,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/mesh_command.h"
-#ifdef EMU_HAVE_RUN
 #include "cli/run_options.h"
-#endif
 
 #include <string.h>
 
@@ -19,7 +17,6 @@
         "json", "FILE|-", "write the report as JSON; - is standard output", false                  \
     }
 
-#ifdef EMU_HAVE_RUN
 static const struct emu_option run_options[] = {
     {"set", "KEY=VALUE", "change a key of the config, as in --set train.steps=5", true},
     {"fault", "SPEC", "inject a fault, as in --fault 'crash rank=2 step=1'", true},
@@ -47,7 +44,6 @@ static const struct emu_command run_command = {
     COUNT(run_options),
     emu_run_options_run,
 };
-#endif
 
 static const struct emu_option mesh_options[] = {
     {"over", "AXES", "also list the groups over these axes, as in --over dp,cp", false},
@@ -82,9 +78,7 @@ static const struct emu_command help_command = {
 };
 
 const struct emu_command *const emu_commands[] = {
-#ifdef EMU_HAVE_RUN
     &run_command,
-#endif
     &mesh_command,
     &help_command,
 };

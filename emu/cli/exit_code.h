@@ -18,7 +18,7 @@ enum emu_exit {
 };
 
 /* The exit code of a command that ended with this status. */
-static inline enum emu_exit emu_exit_of(enum emu_status status)
+static inline int emu_exit_of(enum emu_status status)
 {
     switch (status) {
     case EMU_OK:
