@@ -152,6 +152,70 @@ Test(bound_size, covers_mixed_sums_of_a_tied_table)
         expect_mixed_table(seed);
 }
 
+/* One element of a tied table, the worst order: one use adds 1, the other adds 24 terms that are
+ * each just too small to change 1, then the first takes its 1 back. Everything small is lost. */
+enum { SMALL_TERMS = 24 };
+static const double too_small = 0.98 * 0x1p-53;
+
+static struct emu_matmul product_of(const void *a, const void *b, void *c, uint64_t k)
+{
+    return (struct emu_matmul){.a = a, .b = b, .c = c, .m = 1, .n = 1, .k = k, .accumulate = true};
+}
+
+Test(bound_size, covers_terms_of_the_embedding_lost_in_those_of_the_head)
+{
+    const struct emu_kernels *plain = emu_kernels_of(EMU_F64), *k = emu_kernels_of(EMU_BOUND64);
+    const struct emu_bounded up[2] = {{1.0, 0.0}, {-1.0, 0.0}}, one[2] = {{1.0, 0.0}, {1.0, 0.0}};
+    const uint8_t ids[SMALL_TERMS] = {0};
+    const double a[2] = {1.0, -1.0}, b[2] = {1.0, 1.0};
+    double table = 0.0, small[SMALL_TERMS];
+    struct emu_bounded bounded = {0.0, 0.0}, small_pairs[SMALL_TERMS];
+    for (int i = 0; i < SMALL_TERMS; i++) {
+        small[i] = too_small;
+        small_pairs[i] = (struct emu_bounded){too_small, 0.0};
+    }
+    struct emu_matmul args = product_of(up, one, &bounded, 2);
+    args.terms = 2 + SMALL_TERMS;
+    k->matmul_tn(&args);
+    k->scatter_add(&bounded, small_pairs, ids, SMALL_TERMS, 1, 0, 1);
+    args = product_of(a, b, &table, 1);
+    plain->matmul_tn(&args);
+    plain->scatter_add(&table, small, ids, SMALL_TERMS, 1, 0, 1);
+    args = product_of(a + 1, b + 1, &table, 1);
+    plain->matmul_tn(&args);
+    cr_assert(table == 0.0);
+    cr_assert(SMALL_TERMS * too_small <= bounded.bound, "bound %g", bounded.bound);
+}
+
+Test(bound_size, covers_terms_of_the_head_lost_in_those_of_the_embedding)
+{
+    const struct emu_kernels *plain = emu_kernels_of(EMU_F64), *k = emu_kernels_of(EMU_BOUND64);
+    struct emu_bounded up[SMALL_TERMS], one[SMALL_TERMS], dout[SMALL_TERMS] = {{1.0, 0.0}};
+    struct emu_bounded bounded = {0.0, 0.0};
+    double a[SMALL_TERMS], b[SMALL_TERMS], c[SMALL_TERMS] = {1.0}, table = 0.0;
+    uint8_t ids[SMALL_TERMS];
+    memset(ids, 7, sizeof(ids)); /* rows held elsewhere, but for two */
+    ids[0] = ids[1] = 0;
+    c[1] = -1.0;
+    dout[1].value = -1.0;
+    for (int i = 0; i < SMALL_TERMS; i++) {
+        a[i] = too_small;
+        b[i] = 1.0;
+        up[i] = (struct emu_bounded){too_small, 0.0};
+        one[i] = (struct emu_bounded){1.0, 0.0};
+    }
+    struct emu_matmul args = product_of(up, one, &bounded, SMALL_TERMS);
+    args.terms = 2 * SMALL_TERMS;
+    k->matmul_tn(&args);
+    k->scatter_add(&bounded, dout, ids, SMALL_TERMS, 1, 0, 1);
+    plain->scatter_add(&table, c, ids, 1, 1, 0, 1);
+    args = product_of(a, b, &table, SMALL_TERMS);
+    plain->matmul_tn(&args);
+    plain->scatter_add(&table, c + 1, ids + 1, SMALL_TERMS - 1, 1, 0, 1);
+    cr_assert(table == 0.0);
+    cr_assert(SMALL_TERMS * too_small <= bounded.bound, "bound %g", bounded.bound);
+}
+
 /* Overflow, division by what may be zero, roots near zero, infinite inputs: infinite, never NaN. */
 Test(bound_size, becomes_infinite_but_never_nan)
 {
