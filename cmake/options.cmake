@@ -2,7 +2,9 @@
 
 add_library(emu_flags INTERFACE)
 target_compile_definitions(emu_flags INTERFACE _GNU_SOURCE)
-target_compile_options(emu_flags INTERFACE -ffp-contract=off -g)
+# Reports name our own call-sites: as paths inside the repository, whichever folder that is in.
+target_compile_options(emu_flags INTERFACE -ffp-contract=off -g
+  -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/emu/=emu/)
 target_include_directories(emu_flags INTERFACE ${PROJECT_SOURCE_DIR}/emu ${PROJECT_SOURCE_DIR}/include)
 if(EMU_SANITIZE)
   target_compile_options(emu_flags INTERFACE -O1 -fsanitize=${EMU_SANITIZE} -fno-omit-frame-pointer
