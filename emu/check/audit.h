@@ -89,6 +89,16 @@ struct emu_oracle_step {
 void emu_check_oracle(const struct emu_evidence *evidence, const struct emu_oracle_step *oracle,
                       struct emu_audit *audit);
 
+/* A factor of the recipe had no value (NONFINITE, INVALID_ARGUMENT) or a reduction must not be made
+ * (SHARD_TILING): one finding. true: the values of this step mean nothing, other checks of it are
+ * to be left out. */
+bool emu_check_trouble(const struct emu_evidence *evidence, struct emu_audit *audit);
+
+/* Every source of gradient is inside every parameter's gradient with the coefficient 1/tokens on
+ * every rank: MISSING_REDUCTION, LOST_MICROBATCH, DOUBLE_REDUCTION, REDUCED_REPLICATED,
+ * WRONG_SCALE, TOKEN_WEIGHT. Notes for reductions that were not needed but did no harm. */
+void emu_check_ledger(const struct emu_evidence *evidence, struct emu_audit *audit);
+
 const char *emu_check_name(enum emu_check check);
 void emu_audit_init(struct emu_audit *audit); /* all skipped, no findings */
 void emu_audit_finish(struct emu_audit *audit);

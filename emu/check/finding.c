@@ -38,6 +38,11 @@ void emu_finding_finish(struct emu_finding *finding)
     free(finding->culprits);
     free(finding->members);
     free(finding->waits);
+    for (size_t i = 0; i < finding->coefficient_count; i++) {
+        free(finding->coefficients[i].source);
+        free(finding->coefficients[i].value);
+    }
+    free(finding->coefficients);
 }
 
 void emu_findings_finish(struct emu_findings *findings)
@@ -251,4 +256,20 @@ void emu_finding_wait(struct emu_finding *finding, const struct emu_wait_view *w
     struct emu_wait_view *copy = &longer[finding->wait_count++];
     *copy = *wait;
     copy->targets = targets;
+}
+
+void emu_finding_coefficient(struct emu_finding *finding, const char *source, const char *value)
+{
+    struct emu_coefficient_view *more =
+        realloc(finding->coefficients, (finding->coefficient_count + 1) * sizeof *more);
+    if (!more)
+        return;
+    finding->coefficients = more;
+    struct emu_coefficient_view view = {strdup(source), strdup(value)};
+    if (view.source && view.value) {
+        more[finding->coefficient_count++] = view;
+        return;
+    }
+    free(view.source);
+    free(view.value);
 }

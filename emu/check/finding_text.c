@@ -255,6 +255,20 @@ static void add_parameters(const struct emu_finding *finding, struct emu_text *o
     emu_text_putc(out, '\n');
 }
 
+/* "coefficients: dp=0: 1/6, dp=1: 1/2". */
+static void add_coefficients(const struct emu_finding *finding, struct emu_text *out)
+{
+    if (finding->coefficient_count == 0)
+        return;
+    emu_text_puts(out, INDENT "coefficients: ");
+    for (size_t i = 0; i < finding->coefficient_count && i < RANKS_SHOWN; i++)
+        emu_text_printf(out, "%s%s: %s", i > 0 ? ", " : "", finding->coefficients[i].source,
+                        finding->coefficients[i].value);
+    if (finding->coefficient_count > RANKS_SHOWN)
+        emu_text_printf(out, ", ... (%zu sources)", finding->coefficient_count);
+    emu_text_putc(out, '\n');
+}
+
 static void add_line(struct emu_text *out, const char *what, const char *text)
 {
     if (!text)
@@ -289,6 +303,7 @@ void emu_finding_to_text(const struct emu_finding *finding, const struct emu_mes
     add_waits(finding, out);
     add_culprits(finding, mesh, out);
     add_parameters(finding, out);
+    add_coefficients(finding, out);
     add_values(finding, out);
     for (size_t i = 0; i < finding->consequence_count; i++)
         add_line(out, "consequence", finding->consequences[i]);

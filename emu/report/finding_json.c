@@ -140,6 +140,18 @@ static void put_place(struct emu_json *json, const struct emu_finding *finding)
         emu_json_null(json);
 }
 
+/* Left out where the finding speaks of no coefficients. */
+static void put_coefficients(struct emu_json *json, const struct emu_finding *finding)
+{
+    if (finding->coefficient_count == 0)
+        return;
+    emu_json_key(json, "coefficients");
+    emu_json_object_begin(json);
+    for (size_t i = 0; i < finding->coefficient_count; i++)
+        emu_json_put_string(json, finding->coefficients[i].source, finding->coefficients[i].value);
+    emu_json_object_end(json);
+}
+
 static void put_values(struct emu_json *json, const struct emu_finding *finding)
 {
     emu_json_put_string(json, "parameter", finding->parameter);
@@ -149,6 +161,7 @@ static void put_values(struct emu_json *json, const struct emu_finding *finding)
     emu_json_put_string(json, "got", finding->got);
     emu_json_put_string(json, "ratio", finding->ratio);
     emu_json_put_string(json, "explanation", finding->explanation);
+    put_coefficients(json, finding);
 }
 
 void emu_finding_to_json(const struct emu_finding *finding, const struct emu_roster *roster,

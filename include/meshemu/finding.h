@@ -102,6 +102,12 @@ struct emu_wait_view {
     enum emu_kind kind;
 };
 
+/* With which factor a source's summed token gradient is inside a value, as a fraction. */
+struct emu_coefficient_view {
+    char *source; /* "dp=0,mb=1" */
+    char *value;  /* "1/4"; "?" where it is no small fraction */
+};
+
 struct emu_finding {
     enum emu_class class_id;
     bool note; /* severity: note, else fault */
@@ -125,6 +131,8 @@ struct emu_finding {
     size_t parameter_count;
     char **consequences;
     size_t consequence_count;
+    struct emu_coefficient_view *coefficients;
+    size_t coefficient_count;
     char *expected;
     char *got;
     char *ratio;
