@@ -1,7 +1,6 @@
-#include "check/inquest.h"
-
 #include "check/call_words.h"
 #include "check/finding.h"
+#include "check/inquest_parts.h"
 #include "check/liveness.h"
 #include "check/protocol.h"
 
@@ -33,31 +32,29 @@ void emu_inquest_finish(struct emu_inquest *inquest)
     *inquest = (struct emu_inquest){0};
 }
 
-/* The finding at this place; NULL where there is none. */
-static struct emu_finding *finding_at(struct emu_inquest *inquest, size_t place)
+struct emu_finding *emu_inquest_at(struct emu_inquest *inquest, size_t place)
 {
     return place < inquest->findings.count ? &inquest->findings.items[place] : NULL;
 }
 
-static void blame(struct emu_inquest *inquest, uint32_t rank, size_t place)
+void emu_inquest_blame(struct emu_inquest *inquest, uint32_t rank, size_t place)
 {
     if (inquest->cause[rank] == EMU_NO_FINDING)
         inquest->cause[rank] = place;
 }
 
-static size_t counted(struct emu_inquest *inquest, size_t place)
+size_t emu_inquest_count(struct emu_inquest *inquest, size_t place)
 {
     inquest->lost += place == EMU_NO_FINDING;
     return place;
 }
 
-static void open_case(struct emu_inquest *inquest, const struct emu_incident *incident,
-                      size_t place)
+bool emu_inquest_knows(const struct emu_inquest *inquest, uint32_t group, uint64_t index)
 {
-    if (inquest->case_count == EMU_INCIDENT_MAX)
-        return;
-    inquest->cases[inquest->case_count++] =
-        (struct emu_inquest_case){incident->group, incident->index, place};
+    for (uint32_t i = 0; i < inquest->case_count; i++)
+        if (inquest->cases[i].group == group && inquest->cases[i].index == index)
+            return true;
+    return false;
 }
 
 /* The first broken call of this group. */
@@ -67,138 +64,6 @@ static size_t case_of_group(const struct emu_inquest *inquest, uint32_t group)
         if (inquest->cases[i].group == group)
             return inquest->cases[i].finding;
     return EMU_NO_FINDING;
-}
-
-static void add_waiter(struct emu_inquest *inquest, size_t place, uint32_t waiter, uint32_t awaited,
-                       const struct emu_call_view *call)
-{
-    struct emu_finding *finding = finding_at(inquest, place);
-    if (!finding)
-        return;
-    struct emu_text text = {0};
-    emu_rank_text(&text, inquest->roster->mesh, waiter);
-    emu_text_printf(&text, " waited for rank %u in ", (unsigned)awaited);
-    emu_call_text(&text, call);
-    emu_finding_consequence(finding, "%s", emu_text_get(&text));
-    emu_text_finish(&text);
-}
-
-/* A rank ended with 0, and others wait for it: it left before its body returned, or without the
- * call. */
-static size_t accuse_leaver(struct emu_inquest *inquest, const struct emu_scene *scene,
-                            const struct emu_incident *incident,
-                            const struct emu_member_view *members)
-{
-    if (scene->ranks[incident->rank].board.state != EMU_BOARD_ENDED)
-        return emu_liveness_gone(scene, incident->rank, &inquest->findings);
-    return emu_protocol_missing(scene, incident, members, &inquest->findings);
-}
-
-static void peer_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
-                          const struct emu_incident *incident,
-                          const struct emu_member_view *members)
-{
-    uint32_t failed = incident->rank;
-    size_t place = inquest->cause[failed];
-    if (place == EMU_NO_FINDING && inquest->ending && scene->ranks[failed].fate == EMU_FATE_ENDED)
-        return;
-    bool known = place != EMU_NO_FINDING;
-    if (!known)
-        place = counted(inquest, accuse_leaver(inquest, scene, incident, members));
-    open_case(inquest, incident, place);
-    blame(inquest, failed, place);
-    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
-    for (uint32_t i = 0; i < group.size; i++) {
-        uint32_t rank = members[i].rank;
-        const struct emu_finding *finding = finding_at(inquest, place);
-        if (finding && finding->class_id == EMU_CLASS_MISSING_PARTICIPANT && !known)
-            for (size_t c = 0; c < finding->culprit_count; c++)
-                blame(inquest, finding->culprits[c], place);
-        if (!members[i].has_call || rank == failed)
-            continue;
-        add_waiter(inquest, place, rank, failed, &members[i].call);
-        blame(inquest, rank, place);
-    }
-}
-
-static void mismatch_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
-                              const struct emu_incident *incident,
-                              const struct emu_member_view *members)
-{
-    size_t first =
-        counted(inquest, emu_protocol_mismatch(scene, incident, members, &inquest->findings));
-    open_case(inquest, incident, first);
-    for (size_t place = first; place < inquest->findings.count; place++) {
-        const struct emu_finding *finding = &inquest->findings.items[place];
-        for (size_t i = 0; i < finding->culprit_count; i++)
-            blame(inquest, finding->culprits[i], place);
-    }
-    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
-    for (uint32_t i = 0; i < group.size; i++)
-        blame(inquest, members[i].rank, first);
-}
-
-/* Who is, or was last, in this send or receive? The world's size where nobody is. */
-static uint32_t caller_of(const struct emu_scene *scene, const struct emu_call_view *call)
-{
-    uint32_t world = scene->roster->mesh->world;
-    for (uint32_t rank = 0; rank < world; rank++) {
-        const struct emu_call_view *own = emu_scene_call(scene, rank);
-        if (own && own->kind == call->kind && own->peer == call->peer && own->index == call->index)
-            return rank;
-    }
-    return world;
-}
-
-/* A rank is gone while another waits for it in a send or receive. */
-static void lone_peer(struct emu_inquest *inquest, const struct emu_scene *scene,
-                      const struct emu_incident *incident)
-{
-    uint32_t waiting = caller_of(scene, &incident->call);
-    size_t place = inquest->cause[incident->rank];
-    if (waiting == inquest->roster->mesh->world)
-        return;
-    if (place != EMU_NO_FINDING) {
-        add_waiter(inquest, place, waiting, incident->rank, &incident->call);
-    } else if (scene->ranks[incident->rank].fate == EMU_FATE_EXITED) {
-        place = counted(inquest,
-                        emu_protocol_message(scene, waiting, &incident->call, &inquest->findings));
-        blame(inquest, incident->rank, place);
-    }
-    blame(inquest, waiting, place);
-}
-
-/* Findings about one rank or two, none about a group. */
-static void lone_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
-                          const struct emu_incident *incident)
-{
-    if (incident->cause == EMU_INCIDENT_PEER) {
-        lone_peer(inquest, scene, incident);
-        return;
-    }
-    bool message = incident->cause == EMU_INCIDENT_MESSAGE;
-    size_t place = message ? emu_protocol_unfit(scene, incident, &inquest->findings)
-                           : emu_protocol_refused(scene, incident, &inquest->findings);
-    blame(inquest, incident->rank, counted(inquest, place));
-    if (message && incident->call.peer < inquest->roster->mesh->world)
-        blame(inquest, incident->call.peer, place);
-}
-
-void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
-                          const struct emu_incident *incident,
-                          const struct emu_member_view *members)
-{
-    bool grouped = incident->cause == EMU_INCIDENT_MISMATCH || incident->cause == EMU_INCIDENT_PEER;
-    if (incident->rank >= inquest->roster->mesh->world)
-        emu_inquest_internal(inquest, "a broken call was recorded with an unknown rank");
-    else if (!grouped || incident->group == EMU_GROUP_SELF)
-        lone_incident(inquest, scene, incident);
-    else if (incident->group >= inquest->roster->group_count || !members)
-        emu_inquest_internal(inquest, "a broken call was recorded with an unknown group");
-    else if (incident->cause == EMU_INCIDENT_MISMATCH)
-        mismatch_incident(inquest, scene, incident, members);
-    else
-        peer_incident(inquest, scene, incident, members);
 }
 
 /* The last call of a rank that was answered with an error; NULL: none. */
@@ -221,8 +86,9 @@ static size_t cause_of_message(struct emu_inquest *inquest, const struct emu_sce
         return inquest->cause[call->peer];
     if (peer->fate != EMU_FATE_EXITED || peer->code != 0)
         return EMU_NO_FINDING;
-    size_t place = counted(inquest, emu_protocol_message(scene, rank, call, &inquest->findings));
-    blame(inquest, call->peer, place);
+    size_t place =
+        emu_inquest_count(inquest, emu_protocol_message(scene, rank, call, &inquest->findings));
+    emu_inquest_blame(inquest, call->peer, place);
     return place;
 }
 
@@ -246,7 +112,7 @@ static size_t cause_of(struct emu_inquest *inquest, const struct emu_scene *scen
 static void add_leaver(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank,
                        size_t place)
 {
-    struct emu_finding *finding = finding_at(inquest, place);
+    struct emu_finding *finding = emu_inquest_at(inquest, place);
     if (!finding)
         return;
     const struct emu_recorded_call *refused = last_refused(&scene->ranks[rank]);
@@ -267,7 +133,7 @@ static void join_missing(struct emu_inquest *inquest, const struct emu_scene *sc
 {
     for (uint32_t i = 0; i < inquest->case_count; i++) {
         const struct emu_inquest_case *open = &inquest->cases[i];
-        struct emu_finding *finding = finding_at(inquest, open->finding);
+        struct emu_finding *finding = emu_inquest_at(inquest, open->finding);
         struct emu_group group = emu_roster_group(inquest->roster, open->group);
         uint64_t calls;
         if (!finding || finding->class_id != EMU_CLASS_MISSING_PARTICIPANT ||
@@ -275,7 +141,7 @@ static void join_missing(struct emu_inquest *inquest, const struct emu_scene *sc
             !emu_scene_group_calls(scene, rank, open->group, &calls) || calls > open->index)
             continue;
         emu_finding_culprit(finding, rank);
-        blame(inquest, rank, open->finding);
+        emu_inquest_blame(inquest, rank, open->finding);
     }
 }
 
@@ -295,7 +161,9 @@ bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene
         return false;
     }
     if (seen->fate == EMU_FATE_EXITED && seen->code == 0 && !emu_board_in_call(&seen->board)) {
-        if (inquest->cause[rank] == EMU_NO_FINDING)
+        if (inquest->ending)
+            emu_inquest_blame(inquest, rank, inquest->ending_for);
+        else if (inquest->cause[rank] == EMU_NO_FINDING)
             join_missing(inquest, scene, rank);
         return false;
     }
@@ -306,11 +174,11 @@ bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene
         place = cause_of(inquest, scene, rank);
     if (place != EMU_NO_FINDING) {
         add_leaver(inquest, scene, rank, place);
-        blame(inquest, rank, place);
+        emu_inquest_blame(inquest, rank, place);
         inquest->latest = place;
         return true;
     }
-    place = counted(inquest, emu_liveness_gone(scene, rank, &inquest->findings));
+    place = emu_inquest_count(inquest, emu_liveness_gone(scene, rank, &inquest->findings));
     inquest->cause[rank] = place;
     inquest->latest = place;
     return true;
@@ -319,7 +187,8 @@ bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene
 void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scene,
                        uint64_t timeout_ns)
 {
-    inquest->latest = counted(inquest, emu_liveness_stall(scene, timeout_ns, &inquest->findings));
+    inquest->latest =
+        emu_inquest_count(inquest, emu_liveness_stall(scene, timeout_ns, &inquest->findings));
 }
 
 void emu_inquest_ending(struct emu_inquest *inquest, bool interrupted)
@@ -348,7 +217,7 @@ static int compare_ranks(const void *a, const void *b)
 
 void emu_inquest_close(struct emu_inquest *inquest)
 {
-    struct emu_finding *finding = finding_at(inquest, inquest->ending_for);
+    struct emu_finding *finding = emu_inquest_at(inquest, inquest->ending_for);
     if (!finding || inquest->ended_count == 0)
         return;
     qsort(inquest->ended, inquest->ended_count, sizeof *inquest->ended, compare_ranks);

@@ -52,7 +52,11 @@ EMU_MUST_CHECK enum emu_status emu_inquest_init(struct emu_inquest *inquest,
                                                 const struct emu_roster *roster);
 void emu_inquest_finish(struct emu_inquest *inquest);
 
-/* A call broke. members: as emu_slot_members fills them; NULL where the incident has no group. */
+/* Has this call been reported as broken? */
+bool emu_inquest_knows(const struct emu_inquest *inquest, uint32_t group, uint64_t index);
+
+/* A call broke; told twice it is one. members: as emu_slot_members fills them; NULL where the
+ * incident has no group. */
 void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
                           const struct emu_incident *incident,
                           const struct emu_member_view *members);

@@ -126,7 +126,9 @@ static void differ_text(struct emu_text *text, const struct emu_scene *scene,
     }
 }
 
-/* The table and the place in the program, the same for every finding of an incident. */
+/* The table and the place in the program, the same for every finding of an incident. Who had signed
+ * was in this call when signatures were compared, whatever it has done since; a member that is
+ * awaited may have died in the call, which says more. */
 static void describe(const struct emu_scene *scene, const struct emu_incident *incident,
                      const struct emu_member_view *members, struct emu_finding *finding)
 {
@@ -137,7 +139,8 @@ static void describe(const struct emu_scene *scene, const struct emu_incident *i
     for (uint32_t i = 0; i < group.size; i++) {
         uint32_t rank = emu_group_member(&group, i);
         struct emu_state_text state = emu_scene_state(scene, rank, &here);
-        bool posted = members[i].has_call && !emu_fate_is_gone(scene->ranks[rank].fate);
+        bool posted = members[i].has_call && (incident->cause == EMU_INCIDENT_MISMATCH ||
+                                              !emu_fate_is_gone(scene->ranks[rank].fate));
         emu_finding_member(finding, rank, posted ? "in this call" : state.text,
                            members[i].has_call ? &members[i].call : emu_scene_call(scene, rank));
     }

@@ -90,15 +90,16 @@ enum emu_status emu_crew_start(const struct emu_crew_params *params, struct emu_
             return status;
         }
     }
-    emu_stream_close(&crew->go[0]);
     return EMU_OK;
 }
 
 void emu_crew_go(struct emu_crew *crew)
 {
+    /* Our own reading end is still open: ranks that were killed meanwhile are no broken pipe. */
     char byte = 1;
     for (uint32_t rank = 0; rank < crew->world; rank++)
         emu_stream_write(crew->go[1], &byte, 1);
+    emu_stream_close(&crew->go[0]);
     emu_stream_close(&crew->go[1]);
 }
 

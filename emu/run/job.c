@@ -1,5 +1,6 @@
 #include "run/job.h"
 
+#include "base/checked.h"
 #include "os/clock.h"
 #include "os/limits.h"
 #include "os/map.h"
@@ -94,13 +95,15 @@ static void supervise(struct run *run)
     struct emu_supervision *s = &run->supervision;
     s->signals = &run->signals;
     s->news = run->companions.news;
-    if (run->job->timeout_ns)
-        s->deadline_ns = emu_clock_ns() + run->job->timeout_ns;
+    /* A deadline beyond the clock's end is none. */
+    if (run->job->timeout_ns &&
+        !emu_add_fits(emu_clock_ns(), run->job->timeout_ns, &s->deadline_ns))
+        s->deadline_ns = 0;
     emu_crew_go(&run->crew);
     emu_supervise(s);
     emu_companions_join(&run->companions);
     if (run->output)
-        emu_output_stop(run->output, s->inquest.interrupted, run->signals.fd);
+        emu_output_stop(run->output, s->inquest.interrupted, &run->signals);
 }
 
 static enum emu_status hand_over(struct run *run, struct emu_job_result *result)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define PIECE 4096               /* a pipe that polls writable takes this much without blocking */
+#define PATIENCE_MS 500          /* with a reader, once the user wants to go */
 #define LAST_WORDS (1024 * 1024) /* read of one pipe after its rank is gone */
 
 struct stream {
@@ -189,19 +190,28 @@ enum emu_status emu_output_start(struct emu_output *output, struct emu_reason *r
     return EMU_OK;
 }
 
-void emu_output_stop(struct emu_output *output, bool hurry, int hurry_fd)
+/* Until the thread is done; false: it was not, and the user does not want to wait. */
+static bool wait_for_reader(struct emu_output *output, bool hurry,
+                            const struct emu_signals *signals)
+{
+    for (;;) {
+        struct pollfd both[2] = {{.fd = output->done, .events = POLLIN},
+                                 {.fd = hurry ? -1 : signals->fd, .events = POLLIN}};
+        int ready = poll(both, 2, hurry ? PATIENCE_MS : -1);
+        if (both[0].revents || ready == 0)
+            return ready > 0;
+        if (both[1].revents && emu_signals_take(signals).end)
+            hurry = true;
+    }
+}
+
+void emu_output_stop(struct emu_output *output, bool hurry, const struct emu_signals *signals)
 {
     if (!output->started)
         return;
     atomic_store_explicit(&output->stopping, true, memory_order_release);
     emu_event_post(output->control);
-    struct pollfd both[2] = {{.fd = output->done, .events = POLLIN},
-                             {.fd = hurry_fd, .events = POLLIN}};
-    int ready;
-    do
-        ready = poll(both, 2, hurry ? 500 : -1);
-    while (ready < 0);
-    if (!both[0].revents) {
+    if (!wait_for_reader(output, hurry, signals)) {
         atomic_store_explicit(&output->give_up, true, memory_order_release);
         emu_event_post(output->control);
     }
@@ -214,7 +224,7 @@ void emu_output_destroy(struct emu_output *output)
     if (!output)
         return;
     if (output->started)
-        emu_output_stop(output, true, -1);
+        emu_output_stop(output, true, NULL);
     for (size_t i = 0; output->streams && i < 2 * (size_t)output->params.world; i++)
         emu_stream_close(&output->streams[i].pipe);
     emu_stream_close(&output->control);

@@ -9,6 +9,7 @@
 #define EMU_RUN_OUTPUT_H
 
 #include "os/reason.h"
+#include "os/signals.h"
 
 #include <meshemu/status.h>
 
@@ -39,9 +40,9 @@ void emu_output_close_in_child(const struct emu_output *output);
 EMU_MUST_CHECK enum emu_status emu_output_start(struct emu_output *output,
                                                 struct emu_reason *reason);
 
-/* All ranks are gone: write what is left and stop. Waits for the reader of out_fd, unless hurry_fd
- * becomes readable or `hurry` is set and half a second has passed. */
-void emu_output_stop(struct emu_output *output, bool hurry, int hurry_fd);
+/* All ranks are gone: write what is left and stop. Waits for the reader of out_fd, but half a
+ * second at most once the user wants to go: `hurry`, or an interrupt that comes meanwhile. */
+void emu_output_stop(struct emu_output *output, bool hurry, const struct emu_signals *signals);
 
 /* Accepts NULL. */
 void emu_output_destroy(struct emu_output *output);

@@ -3,6 +3,7 @@
 #include "os/clock.h"
 #include "os/stream.h"
 #include "run/hold.h"
+#include "run/untold.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -109,10 +110,22 @@ static void notice_interrupt(struct emu_supervision *s, const struct emu_crew_ra
         take_signals(s, &child);
 }
 
+/* A rank that left after a broken call knows of it; make sure that the inquest does. */
+static void read_untold(struct emu_supervision *s, uint32_t rank)
+{
+    struct emu_incident incident;
+    if (emu_untold_incident(s->segment, &s->capture.ranks[rank], rank, &incident) &&
+        !emu_inquest_knows(&s->inquest, incident.group, incident.index))
+        handle_incident(s, &incident);
+}
+
 static void handle_death(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
 {
     notice_interrupt(s, &s->crew->ranks[rank]);
     read_incidents(s);
+    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
+    emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
+    read_untold(s, rank);
     emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
     emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
     bool failed = emu_inquest_gone(&s->inquest, &s->capture.scene, rank);

@@ -189,6 +189,30 @@ Test(check_inquest, a_mismatch_explains_the_exits_and_who_waits_for_them, .init 
     cr_assert(has_consequence(finding, "exited 8"));
 }
 
+Test(check_inquest, who_returns_because_the_run_ends_is_not_missing, .init = begin, .fini = end)
+{
+    put_in_call(&maker, 3, make_call(EMU_ALL_REDUCE, GROUP_WORLD, 5));
+    set_fate(&maker, 0, EMU_FATE_KILLED, SIGKILL);
+    emu_inquest_gone(&inquest, &maker.scene, 0);
+    emu_inquest_ending(&inquest, false);
+    set_fate(&maker, 1, EMU_FATE_EXITED, 0);
+    emu_inquest_gone(&inquest, &maker.scene, 1);
+    break_world(1);
+    only_finding(EMU_CLASS_CRASH);
+}
+
+Test(check_inquest, a_call_that_is_told_twice_breaks_once, .init = begin, .fini = end)
+{
+    put_in_call(&maker, 3, make_call(EMU_ALL_REDUCE, GROUP_WORLD, 5));
+    set_fate(&maker, 0, EMU_FATE_EXITED, 0);
+    emu_inquest_gone(&inquest, &maker.scene, 0);
+    cr_assert_not(emu_inquest_knows(&inquest, GROUP_WORLD, 5));
+    break_world(0);
+    break_world(0);
+    cr_assert(emu_inquest_knows(&inquest, GROUP_WORLD, 5));
+    cr_assert_eq(only_finding(EMU_CLASS_MISSING_PARTICIPANT)->consequence_count, 1);
+}
+
 Test(check_inquest, a_message_from_who_has_ended_is_missing, .init = begin, .fini = end)
 {
     struct emu_call_view receive = {.kind = EMU_RECV, .peer = 1, .index = 2, .tag = 9};
@@ -218,6 +242,8 @@ Test(check_inquest, an_interrupted_run_accuses_nobody, .init = begin, .fini = en
     set_fate(&maker, 2, EMU_FATE_ENDED, SIGKILL);
     for (uint32_t rank = 0; rank < 3; rank++)
         emu_inquest_gone(&inquest, &maker.scene, rank);
+    put_in_call(&maker, 3, make_call(EMU_ALL_REDUCE, GROUP_WORLD, 5));
+    break_world(0);
     emu_inquest_close(&inquest);
     cr_assert_eq(inquest.findings.count, 0);
     cr_assert(inquest.interrupted);

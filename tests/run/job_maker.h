@@ -77,6 +77,13 @@ static inline void sleep_ms(long ms)
         ;
 }
 
+/* By this signal, also where a sanitizer would turn it into an exit. */
+static inline void die_by(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* The one finding, of this class, that blames `culprit` alone (-1: undecided). */
 static inline const struct emu_finding *assert_one_finding(const struct job_maker *maker,
                                                            enum emu_class class_id, int64_t culprit)

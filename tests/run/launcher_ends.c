@@ -137,7 +137,7 @@ static int note_and_crash(struct emu_rank *rank, void *user)
     if (emu_rank_id(rank) == 1) {
         while (!pids[0] || !pids[2] || !pids[3])
             sleep_ms(1);
-        raise(SIGSEGV);
+        die_by(SIGSEGV);
     }
     return note_and_sleep(rank, user);
 }

@@ -1,0 +1,149 @@
+/* The part of the inquest that hears of broken calls. */
+#include "check/finding.h"
+#include "check/inquest_parts.h"
+#include "check/liveness.h"
+#include "check/protocol.h"
+
+static void open_case(struct emu_inquest *inquest, const struct emu_incident *incident,
+                      size_t place)
+{
+    if (inquest->case_count == EMU_INCIDENT_MAX)
+        return;
+    inquest->cases[inquest->case_count++] =
+        (struct emu_inquest_case){incident->group, incident->index, place};
+}
+
+static void add_waiter(struct emu_inquest *inquest, size_t place, uint32_t waiter, uint32_t awaited,
+                       const struct emu_call_view *call)
+{
+    struct emu_finding *finding = emu_inquest_at(inquest, place);
+    if (!finding)
+        return;
+    struct emu_text text = {0};
+    emu_rank_text(&text, inquest->roster->mesh, waiter);
+    emu_text_printf(&text, " waited for rank %u in ", (unsigned)awaited);
+    emu_call_text(&text, call);
+    emu_finding_consequence(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+}
+
+/* A rank ended with 0, and others wait for it: it left before its body returned, or without the
+ * call. */
+static size_t accuse_leaver(struct emu_inquest *inquest, const struct emu_scene *scene,
+                            const struct emu_incident *incident,
+                            const struct emu_member_view *members)
+{
+    if (scene->ranks[incident->rank].board.state != EMU_BOARD_ENDED)
+        return emu_liveness_gone(scene, incident->rank, &inquest->findings);
+    return emu_protocol_missing(scene, incident, members, &inquest->findings);
+}
+
+static void peer_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident,
+                          const struct emu_member_view *members)
+{
+    uint32_t failed = incident->rank;
+    size_t place = inquest->cause[failed];
+    if (place == EMU_NO_FINDING &&
+        (inquest->interrupted || scene->ranks[failed].fate == EMU_FATE_ENDED))
+        return;
+    bool known = place != EMU_NO_FINDING;
+    if (!known)
+        place = emu_inquest_count(inquest, accuse_leaver(inquest, scene, incident, members));
+    open_case(inquest, incident, place);
+    emu_inquest_blame(inquest, failed, place);
+    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
+    for (uint32_t i = 0; i < group.size; i++) {
+        uint32_t rank = members[i].rank;
+        const struct emu_finding *finding = emu_inquest_at(inquest, place);
+        if (finding && finding->class_id == EMU_CLASS_MISSING_PARTICIPANT && !known)
+            for (size_t c = 0; c < finding->culprit_count; c++)
+                emu_inquest_blame(inquest, finding->culprits[c], place);
+        if (!members[i].has_call || rank == failed)
+            continue;
+        add_waiter(inquest, place, rank, failed, &members[i].call);
+        emu_inquest_blame(inquest, rank, place);
+    }
+}
+
+static void mismatch_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                              const struct emu_incident *incident,
+                              const struct emu_member_view *members)
+{
+    size_t first = emu_inquest_count(
+        inquest, emu_protocol_mismatch(scene, incident, members, &inquest->findings));
+    open_case(inquest, incident, first);
+    for (size_t place = first; place < inquest->findings.count; place++) {
+        const struct emu_finding *finding = &inquest->findings.items[place];
+        for (size_t i = 0; i < finding->culprit_count; i++)
+            emu_inquest_blame(inquest, finding->culprits[i], place);
+    }
+    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
+    for (uint32_t i = 0; i < group.size; i++)
+        emu_inquest_blame(inquest, members[i].rank, first);
+}
+
+/* Who is, or was last, in this send or receive? The world's size where nobody is. */
+static uint32_t caller_of(const struct emu_scene *scene, const struct emu_call_view *call)
+{
+    uint32_t world = scene->roster->mesh->world;
+    for (uint32_t rank = 0; rank < world; rank++) {
+        const struct emu_call_view *own = emu_scene_call(scene, rank);
+        if (own && own->kind == call->kind && own->peer == call->peer && own->index == call->index)
+            return rank;
+    }
+    return world;
+}
+
+/* A rank is gone while another waits for it in a send or receive. */
+static void lone_peer(struct emu_inquest *inquest, const struct emu_scene *scene,
+                      const struct emu_incident *incident)
+{
+    uint32_t waiting = caller_of(scene, &incident->call);
+    size_t place = inquest->cause[incident->rank];
+    if (waiting == inquest->roster->mesh->world)
+        return;
+    if (place != EMU_NO_FINDING) {
+        add_waiter(inquest, place, waiting, incident->rank, &incident->call);
+    } else if (scene->ranks[incident->rank].fate == EMU_FATE_EXITED) {
+        place = emu_inquest_count(
+            inquest, emu_protocol_message(scene, waiting, &incident->call, &inquest->findings));
+        emu_inquest_blame(inquest, incident->rank, place);
+    }
+    emu_inquest_blame(inquest, waiting, place);
+}
+
+/* Findings about one rank or two, none about a group. */
+static void lone_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident)
+{
+    if (incident->cause == EMU_INCIDENT_PEER) {
+        lone_peer(inquest, scene, incident);
+        return;
+    }
+    bool message = incident->cause == EMU_INCIDENT_MESSAGE;
+    size_t place = message ? emu_protocol_unfit(scene, incident, &inquest->findings)
+                           : emu_protocol_refused(scene, incident, &inquest->findings);
+    emu_inquest_blame(inquest, incident->rank, emu_inquest_count(inquest, place));
+    if (message && incident->call.peer < inquest->roster->mesh->world)
+        emu_inquest_blame(inquest, incident->call.peer, place);
+}
+
+void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_incident *incident,
+                          const struct emu_member_view *members)
+{
+    bool grouped = incident->cause == EMU_INCIDENT_MISMATCH || incident->cause == EMU_INCIDENT_PEER;
+    if (incident->rank >= inquest->roster->mesh->world)
+        emu_inquest_internal(inquest, "a broken call was recorded with an unknown rank");
+    else if (!grouped || incident->group == EMU_GROUP_SELF)
+        lone_incident(inquest, scene, incident);
+    else if (incident->group >= inquest->roster->group_count || !members)
+        emu_inquest_internal(inquest, "a broken call was recorded with an unknown group");
+    else if (emu_inquest_knows(inquest, incident->group, incident->index))
+        return;
+    else if (incident->cause == EMU_INCIDENT_MISMATCH)
+        mismatch_incident(inquest, scene, incident, members);
+    else
+        peer_incident(inquest, scene, incident, members);
+}
