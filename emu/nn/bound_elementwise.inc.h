@@ -4,6 +4,17 @@
 /* Sums of squares add up over this many ranks at most (see sum_squares). */
 #define SQUARES_RANKS 1024u
 
+/* Row i. A row of no elements may lie at NULL, to which nothing may be added, not even 0. */
+static const struct emu_bounded *row_in(const void *x, uint64_t i, uint64_t width)
+{
+    return width > 0 ? (const struct emu_bounded *)x + i * width : x;
+}
+
+static struct emu_bounded *row_out(void *x, uint64_t i, uint64_t width)
+{
+    return width > 0 ? (struct emu_bounded *)x + i * width : x;
+}
+
 static double get(const void *x, uint64_t index)
 {
     return ((const struct emu_bounded *)x)[index].value;
@@ -46,7 +57,7 @@ static void add(void *y, const void *x, uint64_t n)
 static void add_row(void *y, const void *row, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++)
-        add((struct emu_bounded *)y + i * columns, row, columns);
+        add(row_out(y, i, columns), row, columns);
 }
 
 static void sum_rows(void *out, const void *x, uint64_t rows, uint64_t columns)
@@ -126,7 +137,7 @@ static void gather(void *out, const void *table, const uint8_t *ids, uint64_t n,
 {
     const struct emu_bounded *from = table;
     for (uint64_t i = 0; i < n; i++) {
-        struct emu_bounded *row = (struct emu_bounded *)out + i * width;
+        struct emu_bounded *row = row_out(out, i, width);
         const uint64_t place = ids[i] - first; /* wraps below `first`, then is not below rows */
         for (uint64_t j = 0; j < width; j++)
             row[j] = place < rows ? from[place * width + j] : (struct emu_bounded){0.0, 0.0};
@@ -156,7 +167,7 @@ static void scatter_add(void *table, const void *dout, const uint8_t *ids, uint6
         count[ids[i]]++;
     for (uint64_t id = 0; id < 256; id++)
         if (count[id] > 0 && id - first < rows)
-            cost[id] = row_open(out + (id - first) * width, width, count[id], n);
+            cost[id] = row_open(row_out(out, id - first, width), width, count[id], n);
     for (uint64_t i = 0; i < n; i++)
         for (uint64_t j = 0; ids[i] - first < rows && j < width; j++)
             sum_extend(&out[(ids[i] - first) * width + j], in[i * width + j], cost[ids[i]]);

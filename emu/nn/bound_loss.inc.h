@@ -11,7 +11,7 @@ static uint64_t target_column(const struct emu_targets *targets, uint64_t row)
 static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++) {
-        const struct emu_bounded *in = (const struct emu_bounded *)x + i * columns;
+        const struct emu_bounded *in = row_in(x, i, columns);
         struct emu_bounded largest = {-INFINITY, 0.0};
         for (uint64_t j = 0; j < columns; j++) {
             largest.value = largest.value >= in[j].value ? largest.value : in[j].value;
@@ -27,7 +27,7 @@ static void exp_sum(void *out, const void *x, const void *max, uint64_t rows, ui
 {
     const double cost = gamma_of(columns);
     for (uint64_t i = 0; i < rows; i++) {
-        const struct emu_bounded *in = (const struct emu_bounded *)x + i * columns;
+        const struct emu_bounded *in = row_in(x, i, columns);
         const struct emu_bounded top = ((const struct emu_bounded *)max)[i];
         struct emu_bounded total = {0.0, 0.0};
         for (uint64_t j = 0; j < columns; j++)
@@ -61,8 +61,8 @@ static void softmax_back(void *dx, const void *x, const void *max, const void *s
 {
     const uint64_t columns = targets->columns;
     for (uint64_t i = 0; i < targets->rows; i++) {
-        const struct emu_bounded *in = (const struct emu_bounded *)x + i * columns;
-        struct emu_bounded *out = (struct emu_bounded *)dx + i * columns;
+        const struct emu_bounded *in = row_in(x, i, columns);
+        struct emu_bounded *out = row_out(dx, i, columns);
         if (!targets->valid[i]) {
             zero(out, columns);
             continue;
@@ -82,8 +82,8 @@ static void squared(void *loss, void *dx, const void *x, const struct emu_target
     const uint64_t columns = targets->columns;
     const double cost = gamma_of(columns);
     for (uint64_t i = 0; i < targets->rows; i++) {
-        const struct emu_bounded *in = (const struct emu_bounded *)x + i * columns;
-        struct emu_bounded *out = (struct emu_bounded *)dx + i * columns;
+        const struct emu_bounded *in = row_in(x, i, columns);
+        struct emu_bounded *out = row_out(dx, i, columns);
         struct emu_bounded total = {0.0, 0.0};
         if (!targets->valid[i]) {
             zero(out, columns);

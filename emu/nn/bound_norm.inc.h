@@ -10,8 +10,8 @@ static void rms(void *y, void *inverse, const void *x, const void *weight, uint6
     const struct emu_bounded *w = weight;
     const double cost = gamma_of(width);
     for (uint64_t i = 0; i < rows; i++) {
-        const struct emu_bounded *in = (const struct emu_bounded *)x + i * width;
-        struct emu_bounded *out = (struct emu_bounded *)y + i * width;
+        const struct emu_bounded *in = row_in(x, i, width);
+        struct emu_bounded *out = row_out(y, i, width);
         struct emu_bounded squares = {0.0, 0.0};
         for (uint64_t j = 0; j < width; j++)
             sum_extend(&squares, times(in[j], in[j]), cost);
@@ -53,10 +53,10 @@ static void rms_back(void *dx, void *dweight, const void *x, const void *weight,
     for (uint64_t j = 0; j < width; j++)
         sum_open(&dw[j], rows);
     for (uint64_t i = 0; i < rows; i++) {
-        const struct emu_bounded *const row[3] = {(const struct emu_bounded *)x + i * width, weight,
-                                                  (const struct emu_bounded *)dy + i * width};
-        rms_back_row((struct emu_bounded *)dx + i * width, dw, row,
-                     ((const struct emu_bounded *)inverse)[i], costs, width);
+        const struct emu_bounded *const row[3] = {row_in(x, i, width), weight,
+                                                  row_in(dy, i, width)};
+        rms_back_row(row_out(dx, i, width), dw, row, ((const struct emu_bounded *)inverse)[i],
+                     costs, width);
     }
     for (uint64_t j = 0; j < width; j++)
         sum_close(&dw[j], rows);

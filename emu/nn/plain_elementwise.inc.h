@@ -1,5 +1,16 @@
 /* Access, additions, scaling, sums, rows of tables. Template: see kernel_tables.h. */
 
+/* Row i. A row of no elements may lie at NULL, to which nothing may be added, not even 0. */
+static const REAL *row_in(const void *x, uint64_t i, uint64_t width)
+{
+    return width > 0 ? (const REAL *)x + i * width : x;
+}
+
+static REAL *row_out(void *x, uint64_t i, uint64_t width)
+{
+    return width > 0 ? (REAL *)x + i * width : x;
+}
+
 static double get(const void *x, uint64_t index)
 {
     return (double)((const REAL *)x)[index];
@@ -43,13 +54,13 @@ static void add(void *y, const void *x, uint64_t n)
 static void add_row(void *y, const void *row, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++)
-        add((REAL *)y + i * columns, row, columns);
+        add(row_out(y, i, columns), row, columns);
 }
 
 static void sum_rows(void *out, const void *x, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++)
-        add(out, (const REAL *)x + i * columns, columns);
+        add(out, row_in(x, i, columns), columns);
 }
 
 static void scale(void *y, uint64_t n, double numerator, double denominator)
@@ -102,7 +113,7 @@ static void gather(void *out, const void *table, const uint8_t *ids, uint64_t n,
                    uint64_t first, uint64_t rows)
 {
     for (uint64_t i = 0; width > 0 && i < n; i++) {
-        REAL *row = (REAL *)out + i * width;
+        REAL *row = row_out(out, i, width);
         const uint64_t place = ids[i] - first; /* wraps below `first`, then is not below rows */
         if (place < rows)
             memcpy(row, (const REAL *)table + place * width, width * sizeof(REAL));
@@ -117,6 +128,6 @@ static void scatter_add(void *table, const void *dout, const uint8_t *ids, uint6
     for (uint64_t i = 0; i < n; i++) {
         const uint64_t place = ids[i] - first;
         if (place < rows)
-            add((REAL *)table + place * width, (const REAL *)dout + i * width, width);
+            add(row_out(table, place, width), row_in(dout, i, width), width);
     }
 }

@@ -9,7 +9,7 @@ static uint64_t target_column(const struct emu_targets *targets, uint64_t row)
 static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++) {
-        const REAL *in = (const REAL *)x + i * columns;
+        const REAL *in = row_in(x, i, columns);
         REAL largest = (REAL)-INFINITY;
         for (uint64_t j = 0; j < columns; j++)
             largest = largest >= in[j] ? largest : in[j]; /* a NaN shows in exp_sum */
@@ -20,7 +20,7 @@ static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
 static void exp_sum(void *out, const void *x, const void *max, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++) {
-        const REAL *in = (const REAL *)x + i * columns;
+        const REAL *in = row_in(x, i, columns);
         const REAL top = ((const REAL *)max)[i];
         REAL total = 0;
         for (uint64_t j = 0; j < columns; j++)
@@ -51,8 +51,8 @@ static void softmax_back(void *dx, const void *x, const void *max, const void *s
 {
     const uint64_t columns = targets->columns;
     for (uint64_t i = 0; i < targets->rows; i++) {
-        const REAL *in = (const REAL *)x + i * columns;
-        REAL *out = (REAL *)dx + i * columns;
+        const REAL *in = row_in(x, i, columns);
+        REAL *out = row_out(dx, i, columns);
         if (!targets->valid[i]) {
             zero(out, columns);
             continue;
@@ -70,8 +70,8 @@ static void squared(void *loss, void *dx, const void *x, const struct emu_target
 {
     const uint64_t columns = targets->columns;
     for (uint64_t i = 0; i < targets->rows; i++) {
-        const REAL *in = (const REAL *)x + i * columns;
-        REAL *out = (REAL *)dx + i * columns;
+        const REAL *in = row_in(x, i, columns);
+        REAL *out = row_out(dx, i, columns);
         REAL total = 0;
         if (!targets->valid[i]) {
             zero(out, columns);

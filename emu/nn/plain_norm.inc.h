@@ -9,8 +9,8 @@ static void rms(void *y, void *inverse, const void *x, const void *weight, uint6
 {
     const REAL *w = weight;
     for (uint64_t i = 0; i < rows; i++) {
-        const REAL *in = (const REAL *)x + i * width;
-        REAL *out = (REAL *)y + i * width;
+        const REAL *in = row_in(x, i, width);
+        REAL *out = row_out(y, i, width);
         REAL squares = 0;
         for (uint64_t j = 0; j < width; j++)
             squares += in[j] * in[j];
@@ -28,8 +28,8 @@ static void rms_back(void *dx, void *dweight, const void *x, const void *weight,
     const REAL *w = weight;
     REAL *dw = dweight;
     for (uint64_t i = 0; i < rows; i++) {
-        const REAL *in = (const REAL *)x + i * width, *up = (const REAL *)dy + i * width;
-        REAL *out = (REAL *)dx + i * width;
+        const REAL *in = row_in(x, i, width), *up = row_in(dy, i, width);
+        REAL *out = row_out(dx, i, width);
         const REAL inv = ((const REAL *)inverse)[i];
         REAL dot = 0;
         for (uint64_t j = 0; j < width; j++)

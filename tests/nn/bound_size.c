@@ -227,12 +227,12 @@ Test(bound_size, becomes_infinite_but_never_nan)
     struct dims d = {.m = 3, .n = ODD / 3, .k = 4, .ids = {1, 2, 9}, .valid = {1, 1, 1}};
     for (size_t c = 0; c < bound_case_count; c++)
         for (uint64_t seed = 0; seed < 40; seed++) {
-            struct emu_bounded room[BUFFERS_MAX][ODD];
+            struct emu_bounded room[BUFFERS_MAX][2 * ODD];
             void *x[BUFFERS_MAX];
             uint64_t random = seed;
             for (int b = 0; b < BUFFERS_MAX; b++) {
                 x[b] = room[b];
-                for (int i = 0; i < ODD; i++)
+                for (int i = 0; i < 2 * ODD; i++)
                     room[b][i] = odd[draw_below(&random, ODD)];
             }
             bound_cases[c].run(emu_kernels_of(EMU_BOUND64), x, &d);

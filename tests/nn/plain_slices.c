@@ -149,6 +149,8 @@ static void run_empty(const struct emu_kernels *k)
     k->rms_back(NULL, NULL, NULL, NULL, NULL, NULL, 0, 4);
     k->gather(NULL, NULL, NULL, 0, 4, 0, 0);
     k->scatter_add(NULL, NULL, NULL, 0, 4, 0, 0);
+    k->scatter_add(NULL, NULL, (const uint8_t[]){1, 2}, 2, 0, 0, 4);
+    k->gather(NULL, NULL, (const uint8_t[]){1, 2}, 2, 0, 0, 4);
     k->row_max(NULL, NULL, 0, 4);
     k->exp_sum(NULL, NULL, NULL, 0, 4);
     k->pick(NULL, NULL, &none);
