@@ -1,8 +1,5 @@
-/* What does a recorded call look like in words?
- *
- * A call that was read from the memory of a rank that died may hold anything: unknown values are
- * shown as "?", never used as an index.
- */
+/* Did two members make the same call? A call read from the memory of a rank that died may hold
+ * anything: its values are compared, never used as an index. */
 #ifndef EMU_CHECK_CALL_WORDS_H
 #define EMU_CHECK_CALL_WORDS_H
 

@@ -62,6 +62,21 @@ Test(check_oracle, one_element_is_named_with_row_and_column)
     made_finish(&made);
 }
 
+Test(check_oracle, a_ratio_of_one_element_alone_explains_nothing)
+{
+    struct made made;
+    made_init(&made, "dp=4,tp=2", 1, EMU_F64);
+    for (uint32_t rank = 0; rank < 8; rank++) {
+        double value = emu_evidence_value(&made.evidence, rank, MADE_NORM, EMU_STATE_GRADIENT, 2);
+        made_set(&made, rank, MADE_NORM, EMU_STATE_GRADIENT, 2, 2.0 * value);
+    }
+    emu_check_oracle(&made.evidence, &made.oracle, &made.audit);
+    const struct emu_finding *finding = made_finding(&made, EMU_CLASS_ORACLE_MISMATCH);
+    cr_expect_str_eq(finding->ratio, "2");
+    cr_expect_null(finding->explanation);
+    made_finish(&made);
+}
+
 Test(check_oracle, a_difference_within_the_bound_passes_and_is_measured)
 {
     struct made made;
