@@ -154,6 +154,11 @@ void emu_finding_consequence(struct emu_finding *finding, const char *format, ..
     va_start(arguments, format);
     char *text = format_text(format, arguments);
     va_end(arguments);
+    for (size_t i = 0; text && i < finding->consequence_count; i++)
+        if (strcmp(finding->consequences[i], text) == 0) {
+            free(text);
+            return;
+        }
     append_string(&finding->consequences, &finding->consequence_count, text);
 }
 

@@ -25,6 +25,7 @@ bool emu_findings_move(struct emu_findings *to, struct emu_findings *from);
 void emu_finding_finish(struct emu_finding *finding);
 
 void emu_finding_message(struct emu_finding *finding, const char *format, ...) EMU_PRINTF(2, 3);
+/* Each text once. */
 void emu_finding_consequence(struct emu_finding *finding, const char *format, ...) EMU_PRINTF(2, 3);
 void emu_finding_axis(struct emu_finding *finding, const char *axis);
 void emu_finding_culprit(struct emu_finding *finding, uint32_t rank); /* kept sorted, each once */

@@ -137,6 +137,7 @@ static void report_like(struct look *look, uint32_t rank, struct emu_marks *take
 void emu_check_init(const struct emu_evidence *evidence, struct emu_audit *audit)
 {
     uint32_t world = emu_evidence_world(evidence);
+    size_t before = audit->findings.count;
     struct look look = {.evidence = evidence};
     struct emu_marks taken = {0};
     if (emu_marks_init(&look.wrong, (size_t)world * evidence->plan->tensor_count) &&
@@ -152,6 +153,7 @@ void emu_check_init(const struct emu_evidence *evidence, struct emu_audit *audit
     } else {
         emu_audit_no_memory(audit, EMU_CHECK_INIT);
     }
+    emu_audit_fold(audit, before, evidence->step);
     emu_marks_finish(&look.wrong);
     emu_marks_finish(&taken);
 }

@@ -260,8 +260,7 @@ void emu_check_replicas(const struct emu_evidence *evidence, struct emu_audit *a
         explain_by_nonfinite(&look, &nonfinite);
     }
     if (init && look.divergences.count > 0)
-        emu_finding_consequence(init, "replicas hold different bits in step %" PRIu64,
-                                evidence->step);
+        emu_finding_consequence(init, "replicas hold different bits");
     else if (look.divergences.count > 0)
         report_cases(&look);
     if (!look.failed && evidence->step > 0 && !init)

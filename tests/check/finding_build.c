@@ -69,6 +69,16 @@ Test(check_finding, the_first_parameter_is_the_parameter)
     emu_findings_finish(&findings);
 }
 
+Test(check_finding, a_consequence_is_listed_once)
+{
+    struct emu_findings findings = {0};
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_CRASH);
+    for (int i = 0; i < 6; i++)
+        emu_finding_consequence(finding, "rank %d waits", i % 2);
+    cr_expect_eq(finding->consequence_count, 2);
+    emu_findings_finish(&findings);
+}
+
 Test(check_finding, a_later_text_replaces_the_earlier)
 {
     struct emu_findings findings = {0};
