@@ -92,7 +92,7 @@ leg_tsan() {
 }
 
 leg_fuzz() {
-    program fuzz tests/fuzz/run.sh 60 build/fuzz
+    program fuzz tests/fuzz/run.sh 60
 }
 
 leg_models() {
