@@ -17,7 +17,10 @@ examples/install_packages.sh build-essential cmake ninja-build pkg-config libyam
     libjansson-dev libxxhash-dev >&2
 
 say "2 of 3: build of build/release (log: build/quickstart-build.log)"
-mkdir -p build
+if ! mkdir -p build || [ ! -w build ]; then
+    say "build/ cannot be written by $(id -un): it may belong to another user, remove it"
+    exit 1
+fi
 if ! { cmake --preset release -DEMU_TESTS=OFF && cmake --build --preset release --target meshemu; } \
     >build/quickstart-build.log 2>&1; then
     cat build/quickstart-build.log >&2
