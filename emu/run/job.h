@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct emu_hold_bell; /* run/hold_bell.h */
+
 struct emu_job {
     const struct emu_roster *roster;
     uint64_t arena_bytes;
@@ -34,7 +36,9 @@ struct emu_job {
     bool keep_going;      /* survivors of a failed rank go on */
     bool hold_on_finding; /* --stop-on-finding: SIGSTOP the ranks, print pids, wait for a key or a
                              signal */
-    int output_fd;        /* where tagged output goes: 1, or 2 with --json - */
+    struct emu_hold_bell *bell; /* with hold_on_finding: by which the auditor has the ranks held;
+                                   NULL: it never does. Borrowed */
+    int output_fd;              /* where tagged output goes: 1, or 2 with --json - */
 };
 
 struct emu_job_rank {

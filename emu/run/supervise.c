@@ -3,6 +3,7 @@
 #include "os/clock.h"
 #include "os/stream.h"
 #include "run/hold.h"
+#include "run/hold_bell.h"
 #include "run/untold.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #define ALL_CALLS 256 /* that a recorder keeps */
 #define LAST_CALLS 8
+#define FIXED 3 /* descriptors before those of the ranks */
 
 enum emu_status emu_supervision_init(struct emu_supervision *supervision, const struct emu_job *job,
                                      const struct emu_segment *segment, struct emu_crew *crew)
@@ -21,7 +23,7 @@ enum emu_status emu_supervision_init(struct emu_supervision *supervision, const 
     uint32_t world = segment->world;
     *supervision = (struct emu_supervision){.job = job, .segment = segment, .crew = crew};
     supervision->members = malloc(world * sizeof *supervision->members);
-    supervision->polled = malloc(((size_t)world + 2) * sizeof *supervision->polled);
+    supervision->polled = malloc(((size_t)world + FIXED) * sizeof *supervision->polled);
     if (supervision->members && supervision->polled &&
         emu_capture_init(&supervision->capture, job->roster) == EMU_OK &&
         emu_inquest_init(&supervision->inquest, job->roster) == EMU_OK)
@@ -50,18 +52,32 @@ static void begin_end(struct emu_supervision *s, enum emu_end_cause cause)
 }
 
 /* --stop-on-finding: at the first fault, and before anything is done about it. */
-static void hold_if_asked(struct emu_supervision *s)
+static void hold_for(struct emu_supervision *s, const struct emu_finding *finding)
 {
-    const struct emu_findings *findings = &s->inquest.findings;
-    if (!s->job->hold_on_finding || s->held || s->kill_at_ns || emu_findings_faults(findings) == 0)
+    if (!s->job->hold_on_finding || s->held || s->kill_at_ns)
         return;
     s->held = true;
     uint64_t before = emu_clock_ns();
-    int end = emu_hold_ranks(s->crew, s->signals, &findings->items[findings->count - 1]);
+    int end = emu_hold_ranks(s->crew, s->signals, finding);
     if (s->deadline_ns)
         s->deadline_ns += emu_clock_ns() - before;
     if (end)
         begin_end(s, EMU_END_PERSON);
+}
+
+static void hold_if_asked(struct emu_supervision *s)
+{
+    const struct emu_findings *findings = &s->inquest.findings;
+    if (emu_findings_faults(findings) > 0)
+        hold_for(s, &findings->items[findings->count - 1]);
+}
+
+static void answer_bell(struct emu_supervision *s)
+{
+    if (!emu_hold_bell_asked(s->job->bell))
+        return;
+    hold_for(s, s->job->bell->finding);
+    emu_hold_bell_answer(s->job->bell);
 }
 
 static void handle_incident(struct emu_supervision *s, const struct emu_incident *incident)
@@ -182,10 +198,11 @@ static nfds_t list_descriptors(struct emu_supervision *s)
 {
     s->polled[0] = (struct pollfd){.fd = s->signals->fd, .events = POLLIN};
     s->polled[1] = (struct pollfd){.fd = s->news, .events = POLLIN};
+    s->polled[2] = (struct pollfd){.fd = s->job->bell ? s->job->bell->asked : -1, .events = POLLIN};
     for (uint32_t rank = 0; rank < s->crew->world; rank++)
-        s->polled[2 + rank] =
+        s->polled[FIXED + rank] =
             (struct pollfd){.fd = s->crew->ranks[rank].process.pidfd, .events = POLLIN};
-    return (nfds_t)s->crew->world + 2;
+    return (nfds_t)s->crew->world + FIXED;
 }
 
 static void serve_events(struct emu_supervision *s, uint64_t event_ns)
@@ -194,8 +211,10 @@ static void serve_events(struct emu_supervision *s, uint64_t event_ns)
     take_signals(s, &child);
     if (s->polled[1].revents && emu_event_take(s->news))
         read_incidents(s);
+    if (s->polled[2].revents)
+        answer_bell(s);
     for (uint32_t rank = 0; rank < s->crew->world; rank++)
-        if (child || s->polled[2 + rank].revents)
+        if (child || s->polled[FIXED + rank].revents)
             look_at(s, rank, event_ns);
 }
 
@@ -215,6 +234,8 @@ void emu_supervise(struct emu_supervision *supervision)
             act_on_time(s);
         }
     }
+    if (s->job->bell)
+        emu_hold_bell_close(s->job->bell);
     read_incidents(s);
     emu_inquest_close(&s->inquest);
 }

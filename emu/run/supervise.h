@@ -14,7 +14,7 @@
 #include "run/crew.h"
 #include "run/job.h"
 
-#define EMU_GRACE_NS UINT64_C(50000000)
+#define EMU_GRACE_NS UINT64_C(30000000)
 
 /* Why a run was ended: the word that emu_abort_look tells. */
 enum emu_end_cause {
@@ -32,7 +32,7 @@ struct emu_supervision {
     struct emu_inquest inquest;
     struct emu_capture capture;
     struct emu_member_view *members; /* room for the world */
-    struct pollfd *polled;           /* signals, news, one per rank */
+    struct pollfd *polled;           /* signals, news, bell, one per rank */
     bool incident_seen[EMU_INCIDENT_MAX];
     int news;             /* descriptor */
     bool held;            /* --stop-on-finding has had its turn */

@@ -1,5 +1,6 @@
 /* What is left when the launcher itself is interrupted, killed, or refused what it needs? */
 #include "os/in_child.h"
+#include "run/hold_bell.h"
 #include "run/job_maker.h"
 
 #include <dlfcn.h>
@@ -159,6 +160,50 @@ static int launch_and_hold(void *context)
                : 11;
 }
 
+static int noted;
+
+static int note_and_wait(struct emu_rank *rank, void *user)
+{
+    struct emu_hold_bell *bell = user;
+    pids[emu_rank_id(rank)] = getpid();
+    while (!pids[4])
+        sleep_ms(1);
+    return bell ? 0 : 1;
+}
+
+/* The ranks wait for the auditor, as at a gate; it has found something. */
+static void ring(const struct emu_segment *segment, void *user)
+{
+    struct emu_finding finding = {.class_id = EMU_CLASS_INIT_MISMATCH};
+    (void)segment;
+    while (!pids[0] || !pids[1] || !pids[2] || !pids[3])
+        sleep_ms(1);
+    emu_hold_bell_ring(user, &finding);
+    emu_hold_bell_ring(user, &finding);
+    noted++;
+    pids[4] = 1;
+}
+
+static int launch_and_ring(void *context)
+{
+    struct job_maker maker;
+    struct emu_hold_bell bell;
+    (void)context;
+    close(STDERR_FILENO);
+    open("/dev/null", O_WRONLY);
+    if (emu_hold_bell_init(&bell, NULL) != EMU_OK)
+        return 9;
+    make_job(&maker, "dp=4", note_and_wait, &bell);
+    maker.job.auditor = ring;
+    maker.job.bell = &bell;
+    maker.job.hold_on_finding = true;
+    if (emu_job_run(&maker.job, &maker.result) != EMU_OK || noted != 1)
+        return 10;
+    emu_hold_bell_ring(&bell, NULL);
+    emu_hold_bell_finish(&bell);
+    return maker.result.findings.count == 0 ? (maker.result.interrupted ? 31 : 30) : 11;
+}
+
 /* 'T' in /proc/PID/stat. */
 static bool is_stopped(pid_t pid)
 {
@@ -173,11 +218,11 @@ static bool is_stopped(pid_t pid)
     return state && state[2] == 'T';
 }
 
-static void check_hold(int go_on_with, int expected)
+static void check_hold(int (*body)(void *), int go_on_with, int expected)
 {
-    pid_t launcher = start_launcher(launch_and_hold, NULL, false);
+    pid_t launcher = start_launcher(body, NULL, false);
     for (int rank = 0; rank < 4; rank++)
-        while (rank != 1 && !is_stopped(pids[rank]))
+        while ((body == launch_and_ring || rank != 1) && !is_stopped(pids[rank]))
             sleep_ms(1);
     sleep_ms(200);
     cr_assert(is_stopped(pids[0]), "the ranks are held until somebody says so");
@@ -188,8 +233,30 @@ static void check_hold(int go_on_with, int expected)
 
 Test(run_launcher, holds_the_ranks_at_a_finding_until_it_is_told_to_go_on)
 {
-    check_hold(SIGCONT, 20);
-    check_hold(SIGINT, 21);
+    check_hold(launch_and_hold, SIGCONT, 20);
+    check_hold(launch_and_hold, SIGINT, 21);
+}
+
+Test(run_launcher, holds_the_ranks_for_the_auditor)
+{
+    check_hold(launch_and_ring, SIGCONT, 30);
+    check_hold(launch_and_ring, SIGTERM, 31);
+}
+
+/* Enter goes on, on a terminal. */
+Test(run_launcher, goes_on_at_enter)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+        cr_skip_test("no pseudo-terminals here");
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    cr_assert_eq(dup2(slave, STDIN_FILENO), STDIN_FILENO);
+    pid_t launcher = start_launcher(launch_and_hold, NULL, false);
+    while (!is_stopped(pids[0]))
+        sleep_ms(1);
+    cr_assert_eq(write(master, "\n", 1), 1);
+    cr_assert_eq(code_of(launcher), 20);
+    assert_ranks_gone();
 }
 
 Test(run_launcher, may_be_called_where_children_are_ignored)
