@@ -99,6 +99,11 @@ bool emu_check_trouble(const struct emu_evidence *evidence, struct emu_audit *au
  * WRONG_SCALE, TOKEN_WEIGHT. Notes for reductions that were not needed but did no harm. */
 void emu_check_ledger(const struct emu_evidence *evidence, struct emu_audit *audit);
 
+/* Is this rank's gradient what its coefficients give (want: one array a tensor)? INTERNAL and false
+ * where it is not. */
+bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank,
+                       const struct emu_bounded *const *want, struct emu_audit *audit);
+
 const char *emu_check_name(enum emu_check check);
 void emu_audit_init(struct emu_audit *audit); /* all skipped, no findings */
 void emu_audit_finish(struct emu_audit *audit);

@@ -3,9 +3,7 @@
 
 static struct emu_bounded twice_normal_cdf(struct emu_bounded x)
 {
-    struct emu_bounded twice = plus(constant(1.0), erf_of(times(x, constant(EMU_HALF_SQRT2))));
-    twice.bound = isfinite(twice.value) ? fmin(twice.bound, 2.0) : INFINITY; /* lies in [0, 2] */
-    return twice;
+    return within(plus(constant(1.0), erf_of(times(x, constant(EMU_HALF_SQRT2)))), 2.0);
 }
 
 static struct emu_bounded gelu(struct emu_bounded x)
@@ -16,16 +14,14 @@ static struct emu_bounded gelu(struct emu_bounded x)
 static struct emu_bounded gelu_slope(struct emu_bounded x)
 {
     const struct emu_bounded density =
-        times(exp_of(times(times(constant(-0.5), x), x)), constant(EMU_NORMAL_DENSITY0));
+        times(exp_most(times(times(constant(-0.5), x), x), 0.0), constant(EMU_NORMAL_DENSITY0));
     return plus(times(constant(0.5), twice_normal_cdf(x)), times(x, density));
 }
 
 static struct emu_bounded logistic(struct emu_bounded x)
 {
     const struct emu_bounded divisor = plus(constant(1.0), exp_of(negative(x)));
-    struct emu_bounded s = over_least(constant(1.0), divisor, 1.0);
-    s.bound = isfinite(s.value) ? fmin(s.bound, 1.0) : INFINITY; /* lies in [0, 1] */
-    return s;
+    return within(over_least(constant(1.0), divisor, 1.0), 1.0);
 }
 
 static struct emu_bounded silu_slope(struct emu_bounded x)

@@ -54,6 +54,20 @@ static void add(void *y, const void *x, uint64_t n)
         out[i] = plus(out[i], in[i]);
 }
 
+/* Any tree over the terms adds each of them at most terms - 1 times: gamma of that, of every term.
+ */
+static void add_term(void *y, const void *x, uint64_t n, uint64_t terms)
+{
+    const struct emu_bounded *in = x;
+    struct emu_bounded *out = y;
+    const double cost = gamma_of(terms - 1);
+    for (uint64_t i = 0; i < n; i++) {
+        const REAL value = (REAL)out[i].value + (REAL)in[i].value;
+        const double spread = out[i].bound + in[i].bound;
+        out[i] = seal(value, spread + cost * reach(in[i]), fabs((double)value) + 2.0 * spread);
+    }
+}
+
 static void add_row(void *y, const void *row, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++)
@@ -125,8 +139,9 @@ static void clip(void *factor, void *norm, const void *squares, double max_norm)
     struct emu_bounded result = {1.0, 0.0};
     if (!(reach(length) <= limit.value)) {
         const struct emu_bounded ratio = over(limit, length);
-        result = length.value <= limit.value ? constant(1.0) : ratio;
-        result.bound = isfinite(result.value) ? fmin(ratio.bound, 1.0) : INFINITY;
+        result.value = length.value <= limit.value ? 1.0 : ratio.value;
+        result.bound = ratio.bound;
+        result = within(result, 1.0);
     }
     *(struct emu_bounded *)factor = result;
     *(struct emu_bounded *)norm = length;

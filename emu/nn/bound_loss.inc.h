@@ -1,4 +1,10 @@
-/* Cross-entropy and squared loss on pairs. Template: see kernel_tables.h. */
+/* Cross-entropy and squared loss on pairs. Template: see kernel_tables.h.
+ *
+ * max and sum are those of the whole row (kernel.h): so no computation has x_ij > max_i, a sum
+ * holds exp(0) and is at least 1 but for roundings, and a share is at most 1 but for roundings.
+ * Without these limits the bounds of a badly conditioned float step would be infinite. */
+#define SUM_LEAST 0.99
+#define SHARE_MOST 1.01
 #include "nn/bound_ops.inc.h"
 
 /* Column of the target among the held ones; a number >= columns where it is held elsewhere. */
@@ -31,7 +37,7 @@ static void exp_sum(void *out, const void *x, const void *max, uint64_t rows, ui
         const struct emu_bounded top = ((const struct emu_bounded *)max)[i];
         struct emu_bounded total = {0.0, 0.0};
         for (uint64_t j = 0; j < columns; j++)
-            sum_extend(&total, exp_of(minus(in[j], top)), cost);
+            sum_extend(&total, exp_most(minus(in[j], top), 0.0), cost);
         sum_close(&total, columns);
         ((struct emu_bounded *)out)[i] = total;
     }
@@ -53,7 +59,8 @@ static void nll(void *loss, const void *sum_exp, const void *max, const void *pi
     const struct emu_bounded *s = sum_exp, *top = max, *target = picked;
     for (uint64_t i = 0; i < targets->rows; i++)
         ((struct emu_bounded *)loss)[i] =
-            targets->valid[i] ? minus(plus(log_of(s[i]), top[i]), target[i]) : constant(0.0);
+            targets->valid[i] ? minus(plus(log_least(s[i], SUM_LEAST), top[i]), target[i])
+                              : constant(0.0);
 }
 
 static void softmax_back(void *dx, const void *x, const void *max, const void *sum_exp,
@@ -71,7 +78,7 @@ static void softmax_back(void *dx, const void *x, const void *max, const void *s
         const struct emu_bounded s = ((const struct emu_bounded *)sum_exp)[i];
         const uint64_t target = target_column(targets, i);
         for (uint64_t j = 0; j < columns; j++)
-            out[j] = over(exp_of(minus(in[j], top)), s);
+            out[j] = within(over_least(exp_most(minus(in[j], top), 0.0), s, SUM_LEAST), SHARE_MOST);
         if (target < columns)
             out[target] = minus(out[target], constant(1.0));
     }

@@ -1,8 +1,15 @@
 /* RMSNorm on pairs: the formulas of plain_norm.inc.h. Template: see kernel_tables.h. */
 #include "nn/bound_ops.inc.h"
 
-/* sqrt(mean + epsilon) is at least this in every computation. */
+/* sqrt(mean + epsilon) is at least this in every computation, its inverse at most that. */
 #define RMS_LEAST 3.1e-3
+#define RMS_INVERSE_MOST 323.0
+
+/* x_j/r: |x_j| <= sqrt(width) r, so it lies in an interval of twice that (and some roundings). */
+static struct emu_bounded normed(struct emu_bounded x, struct emu_bounded inv, uint64_t width)
+{
+    return within(times(x, inv), 2.02 * sqrt((double)width));
+}
 
 static void rms(void *y, void *inverse, const void *x, const void *weight, uint64_t rows,
                 uint64_t width)
@@ -18,9 +25,10 @@ static void rms(void *y, void *inverse, const void *x, const void *weight, uint6
         sum_close(&squares, width);
         const struct emu_bounded mean =
             plus(over(squares, constant((double)width)), constant(EMU_RMS_EPSILON));
-        const struct emu_bounded inv = over_least(constant(1.0), root_of(mean), RMS_LEAST);
+        const struct emu_bounded inv =
+            within(over_least(constant(1.0), root_of(mean), RMS_LEAST), RMS_INVERSE_MOST);
         for (uint64_t j = 0; j < width; j++)
-            out[j] = times(times(in[j], inv), w[j]);
+            out[j] = times(normed(in[j], inv, width), w[j]);
         ((struct emu_bounded *)inverse)[i] = inv;
     }
 }
@@ -33,11 +41,11 @@ static void rms_back_row(struct emu_bounded *out, struct emu_bounded *dw,
     const struct emu_bounded *in = rows[0], *w = rows[1], *up = rows[2];
     struct emu_bounded dot = {0.0, 0.0};
     for (uint64_t j = 0; j < width; j++)
-        sum_extend(&dot, times(times(up[j], w[j]), times(in[j], inv)), costs[0]);
+        sum_extend(&dot, times(times(up[j], w[j]), normed(in[j], inv, width)), costs[0]);
     sum_close(&dot, width);
     const struct emu_bounded mean = over(dot, constant((double)width));
     for (uint64_t j = 0; j < width; j++) {
-        const struct emu_bounded h = times(in[j], inv);
+        const struct emu_bounded h = normed(in[j], inv, width);
         out[j] = times(minus(times(up[j], w[j]), times(h, mean)), inv);
         sum_extend(&dw[j], times(up[j], h), costs[1]);
     }

@@ -37,6 +37,12 @@ static struct emu_bounded seal(REAL value, double bound_raw, double size)
     return (struct emu_bounded){(double)value, sound ? raised : INFINITY};
 }
 
+/* x, known to lie in an interval of that length in every computation. */
+static struct emu_bounded within(struct emu_bounded x, double length)
+{
+    return (struct emu_bounded){x.value, isfinite(x.value) ? fmin(x.bound, length) : INFINITY};
+}
+
 /* The constant as REAL holds it: every computation uses the same. */
 static struct emu_bounded constant(double value)
 {
@@ -102,17 +108,24 @@ static struct emu_bounded root_of(struct emu_bounded x)
     return seal(value, moved + UNIT * size, size);
 }
 
-static struct emu_bounded exp_of(struct emu_bounded x)
+/* exp x, where it is known that no computation has x' > most. */
+static struct emu_bounded exp_most(struct emu_bounded x, double most)
 {
     const REAL value = exp((REAL)x.value);
-    const double size = exp(x.value + 2.0 * x.bound) * EXP_SLACK;
+    const double size = exp(fmin(x.value + 2.0 * x.bound, most)) * EXP_SLACK;
     return seal(value, x.bound * size + LIBM_ERROR * size + 4.0 * TINY, size);
 }
 
-static struct emu_bounded log_of(struct emu_bounded x)
+static struct emu_bounded exp_of(struct emu_bounded x)
+{
+    return exp_most(x, INFINITY);
+}
+
+/* log x, where it is known that no computation has x' < least. */
+static struct emu_bounded log_least(struct emu_bounded x, double least)
 {
     const REAL value = log((REAL)x.value);
-    const double low = x.value - 2.0 * x.bound;
+    const double low = fmax(x.value - 2.0 * x.bound, least);
     if (!(low > 0.0))
         return seal(value, INFINITY, INFINITY);
     const double moved = x.bound / low;

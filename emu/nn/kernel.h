@@ -63,7 +63,10 @@ struct emu_kernels {
     void (*matmul_nn)(const struct emu_matmul *args); /* c(m,n) = a(m,k) b(k,n)   */
     void (*matmul_tn)(const struct emu_matmul *args); /* c(m,n) = a(k,m)^T b(k,n) */
 
-    void (*add)(void *y, const void *x, uint64_t n);                            /* y += x */
+    void (*add)(void *y, const void *x, uint64_t n); /* y += x */
+    /* y += x, where x is one of `terms` terms that others may add in any order, y holding the sum
+     * of those before and 0 at first. Plain kinds: add. */
+    void (*add_term)(void *y, const void *x, uint64_t n, uint64_t terms);
     void (*add_row)(void *y, const void *row, uint64_t rows, uint64_t columns); /* y[i] += row */
     void (*sum_rows)(void *out, const void *x, uint64_t rows,
                      uint64_t columns); /* out += sum_i x[i] */
@@ -99,6 +102,7 @@ struct emu_kernels {
      * row_max: out(rows), -infinity where columns is 0. exp_sum: out_i = sum_j exp(x_ij - max_i).
      * pick: out_i = x_i,target where the target's column is held here, else 0.
      * nll: loss_i = valid_i * (log(sum_i) + max_i - picked_i).
+     * max, sum, picked belong to the whole row, over all ranks (bounds rely on it).
      * softmax_back: dx_ij = valid_i * (exp(x_ij - max_i)/sum_i - [j is the target]). dx may be x.
      */
     void (*row_max)(void *out, const void *x, uint64_t rows, uint64_t columns);

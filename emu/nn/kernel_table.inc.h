@@ -11,6 +11,7 @@ const struct emu_kernels TABLE = {
     .matmul_nn = matmul_nn,
     .matmul_tn = matmul_tn,
     .add = add,
+    .add_term = add_term,
     .add_row = add_row,
     .sum_rows = sum_rows,
     .scale = scale,

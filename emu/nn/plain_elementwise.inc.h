@@ -51,6 +51,12 @@ static void add(void *y, const void *x, uint64_t n)
         out[i] += in[i];
 }
 
+static void add_term(void *y, const void *x, uint64_t n, uint64_t terms)
+{
+    (void)terms; /* one order is as good as another */
+    add(y, x, n);
+}
+
 static void add_row(void *y, const void *row, uint64_t rows, uint64_t columns)
 {
     for (uint64_t i = 0; i < rows; i++)

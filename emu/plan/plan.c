@@ -75,6 +75,7 @@ static enum emu_status plan_make(const struct emu_config *config, struct emu_pla
     made->config = config;
     made->dtype = dtype_of(config->arithmetic);
     made->moments = moments_of(config->optimizer.kind);
+    made->split_most = emu_mesh_size(&config->mesh, "tp");
     plan_data(made, &config->mesh);
     enum emu_status status = emu_plan_tensors(made);
     if (status != EMU_OK) {
@@ -104,7 +105,8 @@ enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text
     return EMU_OK;
 }
 
-enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, struct emu_plan **oracle)
+enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, bool bounded,
+                                       struct emu_plan **oracle)
 {
     struct emu_plan *made;
     enum emu_status status = plan_make(plan->config, &made);
@@ -113,7 +115,8 @@ enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, struct emu_p
     made->mesh = (struct emu_mesh){
         .axis_count = 1, .world = 1, .axes = {{.name = "dp", .size = 1, .stride = 1}}};
     made->microbatches = emu_plan_sources(plan);
-    made->dtype = plan->dtype == EMU_F32 ? EMU_BOUND32 : EMU_BOUND64;
+    if (bounded)
+        made->dtype = plan->dtype == EMU_F32 ? EMU_BOUND32 : EMU_BOUND64;
     status = plan_groups(made, &made->mesh, true);
     if (status != EMU_OK) {
         emu_plan_destroy(made);
@@ -245,6 +248,12 @@ uint64_t emu_plan_rows_most(const struct emu_plan *plan)
         if (inline_rows(data->inline_tokens, source) > most)
             most = inline_rows(data->inline_tokens, source);
     return most;
+}
+
+bool emu_plan_keeps_fresh(const struct emu_plan *plan)
+{
+    bool oracle = plan->roster.mesh == &plan->mesh;
+    return plan->microbatches > 1 || plan->recipe.clipped || oracle;
 }
 
 bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor)

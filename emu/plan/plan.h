@@ -46,9 +46,10 @@ struct emu_plan {
     uint32_t dp, tp, cp;             /* sizes, 1 where absent */
     uint32_t microbatches;           /* that a rank runs in a step */
     struct emu_source_shape
-        shape;                /* of the sources: those of the mesh, also in the oracle's plan */
-    uint64_t batch;           /* sequences per step over the whole mesh (a token list is one) */
-    uint32_t tp_family;       /* in the roster; UINT32_MAX: no such axis */
+        shape;           /* of the sources: those of the mesh, also in the oracle's plan */
+    uint64_t batch;      /* sequences per step over the whole mesh (a token list is one) */
+    uint32_t split_most; /* parts in which a mesh may hold and add a tensor: tp of the config */
+    uint32_t tp_family;  /* in the roster; UINT32_MAX: no such axis */
     uint32_t gradient_family; /* over the axes whose ranks see other tokens; UINT32_MAX: none */
     enum emu_dtype dtype;     /* of values */
     bool keeps_ledger;        /* coefficients travel with the gradients */
@@ -66,9 +67,9 @@ EMU_MUST_CHECK enum emu_status emu_plan_create(const struct emu_config *config,
 void emu_plan_destroy(struct emu_plan *plan);
 
 /* The same model, data and optimizer with the derived recipe (and the given clip) on a mesh of one
- * rank, each source in a microbatch of its own: what the oracle runs. The dtype is the bounded twin
- * (BOUND32, BOUND64) of the plan's. Borrows plan->config. */
-EMU_MUST_CHECK enum emu_status emu_plan_create_oracle(const struct emu_plan *plan,
+ * rank, each source in a microbatch of its own: what the oracle runs. With `bounded` the dtype is
+ * the bounded twin (BOUND32, BOUND64) of the plan's. Borrows plan->config. */
+EMU_MUST_CHECK enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, bool bounded,
                                                       struct emu_plan **oracle);
 
 /* Part of the tensor that the rank at this tp coordinate holds: rows x columns block. */
@@ -105,6 +106,9 @@ struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source
 
 /* Most rows (tokens with padding) of any source. */
 uint64_t emu_plan_rows_most(const struct emu_plan *plan);
+
+/* true: gradients of single sources need a buffer of their own (several of them, or clipping). */
+bool emu_plan_keeps_fresh(const struct emu_plan *plan);
 
 /* true: a sharded tensor, of whose elements each tp rank holds its own. */
 bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor);

@@ -68,6 +68,9 @@ struct emu_step_record {
     struct emu_trouble trouble;
     uint32_t event_count; /* may exceed EMU_RECORD_EVENTS: the others are only counted */
     struct emu_record_event events[EMU_RECORD_EVENTS];
+    bool inexact;            /* exact arithmetic: something was rounded before the last factor */
+    char inexact_kernel[24]; /* where first */
+    char inexact_where[64];
     uint64_t source_tokens; /* offset into the arena: valid tokens of each microbatch, u64 */
     uint32_t tensor_count;
     struct emu_tensor_record tensors[];

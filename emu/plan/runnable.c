@@ -32,6 +32,8 @@ static bool check_sources(const struct emu_config *config, struct emu_text *diag
 static bool check_sizes(const struct emu_config *config, struct emu_text *diagnostics)
 {
     const struct emu_model_config *model = &config->model;
+    if (model->kind == EMU_MODEL_LINEAR)
+        return true; /* the config bounds its features and tokens */
     if (model->layers > 4096) {
         emu_config_complain(config, diagnostics, "model.layers",
                             "a run can hold at most 4096 layers, got %llu",
@@ -60,15 +62,21 @@ static bool check_sizes(const struct emu_config *config, struct emu_text *diagno
 /* Parts of the contract that this version reads but does not run. */
 static bool check_axes(const struct emu_config *config, struct emu_text *diagnostics)
 {
-    static const char *const later[] = {"cp", "pp"};
+    bool linear = config->model.kind == EMU_MODEL_LINEAR;
+    uint32_t cp = emu_mesh_size(&config->mesh, "cp");
+    uint32_t pp = emu_mesh_size(&config->mesh, "pp");
     bool good = true;
-    for (size_t i = 0; i < 2; i++) {
-        uint32_t size = emu_mesh_size(&config->mesh, later[i]);
-        if (size == 1)
-            continue;
+    if (cp > 1 && !linear) {
         emu_config_complain(config, diagnostics, "mesh",
-                            "%s=%u: this version runs dp, tp and plain axes; %s must be 1",
-                            later[i], (unsigned)size, later[i]);
+                            "cp=%u: this version runs mlp_lm with cp=1 only", (unsigned)cp);
+        good = false;
+    }
+    if (pp > 1) {
+        emu_config_complain(config, diagnostics, "mesh",
+                            linear
+                                ? "pp=%u: a linear model has one weight and no stages; pp must be 1"
+                                : "pp=%u: this version runs mlp_lm with pp=1 only",
+                            (unsigned)pp);
         good = false;
     }
     return good;
@@ -84,12 +92,6 @@ static bool refuse(const struct emu_config *config, struct emu_text *diagnostics
 static bool check_features(const struct emu_config *config, struct emu_text *diagnostics)
 {
     bool good = true;
-    if (config->recipe.given)
-        good = refuse(config, diagnostics, "recipe",
-                      "this version runs the derived recipe only; leave the key out");
-    if (config->arithmetic == EMU_ARITH_EXACT)
-        good = refuse(config, diagnostics, "arithmetic",
-                      "this version runs f64 and f32; exact is read but not run");
     if (config->optimizer.shard != EMU_SHARD_NONE)
         good = refuse(config, diagnostics, "optimizer.shard", "this version runs shard: none only");
     if (config->model.sequence_parallel)
@@ -110,11 +112,11 @@ bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnos
     if (config->model.kind == EMU_MODEL_TRANSFORMER)
         return refuse(config, diagnostics, "model.kind",
                       "transformer is for accounting only; a run needs kind: mlp_lm");
-    if (config->model.kind != EMU_MODEL_MLP_LM)
-        return refuse(config, diagnostics, "model.kind", "this version runs kind: mlp_lm only");
-    if (!config->data.text)
-        return refuse(config, diagnostics, "data.text",
-                      "a run needs a text, e.g. data: {text: quickstart.txt}");
+    bool linear = config->model.kind == EMU_MODEL_LINEAR;
+    if (!config->data.text && !config->data.inline_tokens)
+        return refuse(config, diagnostics, "data",
+                      linear ? "a run of kind: linear needs tokens, e.g. data: {tokens: [[[1, 2]]]}"
+                             : "a run needs a text, e.g. data: {text: quickstart.txt}");
     bool good = check_sizes(config, diagnostics);
     good = check_sources(config, diagnostics) && good;
     good = check_axes(config, diagnostics) && good;

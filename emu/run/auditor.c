@@ -1,9 +1,11 @@
 #include "run/auditor.h"
 
 #include "check/finding.h"
+#include "run/binding.h"
 #include "run/oracle.h"
 #include "seg/gate.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 struct emu_auditor {
@@ -13,6 +15,7 @@ struct emu_auditor {
     struct emu_audit audit;
     struct emu_training_step *steps;
     uint64_t step_count;
+    uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
     struct emu_evidence evidence;
     const struct emu_step_record **records; /* what evidence points to, owned */
     const unsigned char **arenas;           /* likewise */
@@ -39,7 +42,8 @@ static void announce(struct emu_auditor *auditor)
 {
     if (!auditor->oracle)
         emu_audit_skip(&auditor->audit, EMU_CHECK_ORACLE, "switched off (checks.oracle: false)");
-    emu_audit_skip(&auditor->audit, EMU_CHECK_LEDGER, "not in this version");
+    if (!auditor->plan->keeps_ledger)
+        emu_audit_skip(&auditor->audit, EMU_CHECK_LEDGER, "switched off (checks.ledger: false)");
     emu_audit_skip(&auditor->audit, EMU_CHECK_MEMORY, "not in this version");
     emu_audit_skip(&auditor->audit, EMU_CHECK_TRAFFIC, "not in this version");
 }
@@ -140,16 +144,84 @@ static void audit_start(struct emu_auditor *auditor)
     emu_check_init(&auditor->evidence, &auditor->audit);
 }
 
-static void audit_step(struct emu_auditor *auditor, const struct emu_oracle_step *oracle)
+/* What the coefficients already explain is told as their consequence: copies that differ because a
+ * source is missing in some, values that differ from the oracle because the coefficients do. */
+static void subordinate(struct emu_audit *audit, size_t cause, size_t from)
 {
-    if (checks_due(auditor, auditor->evidence.step)) {
-        emu_check_data(&auditor->evidence, &auditor->audit);
-        emu_check_replicas(&auditor->evidence, &auditor->audit);
-        emu_check_tiling(&auditor->evidence, &auditor->audit);
+    struct emu_findings *findings = &audit->findings;
+    size_t kept = from;
+    for (size_t i = from; i < findings->count; i++) {
+        struct emu_finding *finding = &findings->items[i];
+        bool follows = finding->class_id == EMU_CLASS_REPLICA_DIVERGENCE ||
+                       finding->class_id == EMU_CLASS_ORACLE_MISMATCH;
+        if (!follows) {
+            findings->items[kept++] = *finding;
+            continue;
+        }
+        emu_finding_consequence(&findings->items[cause], "%s: %s",
+                                emu_class_name(finding->class_id),
+                                finding->message ? finding->message : "");
+        emu_finding_finish(finding);
     }
-    if (oracle)
-        emu_check_oracle(&auditor->evidence, oracle, &auditor->audit);
+    findings->count = kept;
+}
+
+/* Index of the first fault from `from` on; findings.count where there is none. */
+static size_t first_fault(const struct emu_audit *audit, size_t from)
+{
+    size_t i = from;
+    while (i < audit->findings.count && audit->findings.items[i].note)
+        i++;
+    return i;
+}
+
+/* In exact arithmetic: where nothing was rounded, on the mesh or in the twin, bits must be equal.
+ */
+static void sharpen(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
+{
+    for (uint32_t rank = 0; rank < auditor->plan->roster.mesh->world; rank++)
+        if (auditor->records[rank]->inexact)
+            return;
+    if (emu_oracle_sharpen(auditor->oracle, oracle))
+        auditor->exact_steps++;
+}
+
+static void internal(struct emu_auditor *auditor, const char *what, enum emu_status status)
+{
+    struct emu_finding *finding = emu_findings_add(&auditor->audit.findings, EMU_CLASS_INTERNAL);
+    if (finding)
+        emu_finding_message(finding, "%s in step %" PRIu64 ": %s", what, auditor->evidence.step,
+                            emu_status_text(status));
+}
+
+/* Coefficients first: they explain what the other checks then see. */
+static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
+{
+    struct emu_audit *audit = &auditor->audit;
+    const struct emu_evidence *evidence = &auditor->evidence;
     note_step(auditor, oracle);
+    if (emu_check_trouble(evidence, audit))
+        return;
+    size_t before = audit->findings.count;
+    if (auditor->plan->keeps_ledger)
+        emu_check_ledger(evidence, audit);
+    size_t cause = first_fault(audit, before);
+    size_t from = audit->findings.count;
+    if (checks_due(auditor, evidence->step)) {
+        emu_check_data(evidence, audit);
+        emu_check_replicas(evidence, audit);
+        emu_check_tiling(evidence, audit);
+    }
+    if (oracle) {
+        sharpen(auditor, oracle);
+        emu_check_oracle(evidence, oracle, audit);
+    }
+    if (cause == from)
+        return;
+    subordinate(audit, cause, from);
+    enum emu_status status = oracle ? emu_binding_check(auditor->oracle, evidence, audit) : EMU_OK;
+    if (status != EMU_OK)
+        internal(auditor, "the ledger could not be compared with the values", status);
 }
 
 /* Answer the gate of the step just audited; the oracle then starts where the ranks do. */
@@ -171,10 +243,7 @@ static bool consult(struct emu_auditor *auditor, uint64_t step, struct emu_oracl
     enum emu_status status = emu_oracle_run(auditor->oracle, view);
     if (status == EMU_OK)
         return true;
-    struct emu_finding *finding = emu_findings_add(&auditor->audit.findings, EMU_CLASS_INTERNAL);
-    if (finding)
-        emu_finding_message(finding, "the oracle could not run step %llu: %s",
-                            (unsigned long long)step, emu_status_text(status));
+    internal(auditor, "the oracle could not run", status);
     return false;
 }
 

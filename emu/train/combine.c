@@ -7,7 +7,7 @@
 
 static bool apart(const struct emu_trainer *trainer)
 {
-    return trainer->plan->microbatches > 1;
+    return emu_plan_keeps_fresh(trainer->plan);
 }
 
 static void set_axes(const struct emu_trainer *trainer, uint32_t tensor, struct emu_value *value)
@@ -106,6 +106,7 @@ static void scale(const struct emu_trainer *trainer, uint32_t tensor, void *x,
         emu_value_zero(value);
 }
 
+/* The factor acts on every fresh gradient. */
 static void scale_all_fresh(struct emu_trainer *trainer, const struct emu_rational *factor)
 {
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
@@ -193,9 +194,11 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
         trainer->trouble = where;
         return EMU_OK;
     }
+    emu_rounding_at(trainer->plan->tensors[tensor].name);
     enum emu_status status = carry_out(trainer, tensor, index, x, value);
     if (status != EMU_OK)
         return status;
+    emu_rounding_look("all_reduce");
     uint8_t events[EMU_MESH_MAX_AXES];
     emu_value_reduced(value, mesh, &reduction->axes, events);
     note_events(trainer, tensor, index, events);
@@ -246,7 +249,7 @@ static void accumulate(struct emu_trainer *trainer)
         if (apart(trainer) && replace)
             kernels->zero(p->gradient, p->room);
         if (apart(trainer))
-            kernels->add(p->gradient, p->fresh, p->elements);
+            kernels->add_term(p->gradient, p->fresh, p->elements, emu_plan_sources(trainer->plan));
         if (replace)
             set_axes(trainer, i, &p->value);
         if (trainer->ledger && replace && apart(trainer))
@@ -279,7 +282,7 @@ static void scale_all(struct emu_trainer *trainer, const struct emu_rational *fa
         scale(trainer, i, trainer->parameters[i].gradient, &trainer->parameters[i].value, factor);
 }
 
-enum emu_status emu_combine_finish(struct emu_trainer *trainer)
+enum emu_status emu_combine_reduce(struct emu_trainer *trainer)
 {
     const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
     if (recipe->accumulate == EMU_ACC_MEAN) {
@@ -293,9 +296,13 @@ enum emu_status emu_combine_finish(struct emu_trainer *trainer)
         if (status != EMU_OK)
             return status;
     }
+    return EMU_OK;
+}
+
+void emu_combine_finish(struct emu_trainer *trainer)
+{
     struct emu_rational factor;
     struct emu_trouble where = {.place = EMU_PLACE_GRAD};
-    bool known = factor_of(trainer, &recipe->scale_grad, 0, where, &factor);
+    bool known = factor_of(trainer, &trainer->plan->recipe.scale_grad, 0, where, &factor);
     scale_all(trainer, known ? &factor : NULL);
-    return EMU_OK;
 }

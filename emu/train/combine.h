@@ -14,8 +14,11 @@ void emu_combine_open(struct emu_trainer *trainer, uint32_t micro);
 /* After it ran: scale, reduce what is due in this microbatch, accumulate. */
 EMU_MUST_CHECK enum emu_status emu_combine_close(struct emu_trainer *trainer, uint32_t micro);
 
-/* After all: the reductions of the step and the last factor. */
-EMU_MUST_CHECK enum emu_status emu_combine_finish(struct emu_trainer *trainer);
+/* After all: the reductions of the step. */
+EMU_MUST_CHECK enum emu_status emu_combine_reduce(struct emu_trainer *trainer);
+
+/* The last factor. */
+void emu_combine_finish(struct emu_trainer *trainer);
 
 /* May the step go on? false after a reduction that must not be made. */
 bool emu_combine_goes_on(const struct emu_trainer *trainer);

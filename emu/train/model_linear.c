@@ -77,7 +77,7 @@ static enum emu_status run(struct emu_trainer *trainer)
                                  .n = 1,
                                  .k = features};
     kernels->matmul_nt(&product);
-    kernels->sum(trainer->loss, state->token_loss, state->rows);
+    kernels->sum(trainer->source_loss, state->token_loss, state->rows);
     kernels->sum_rows(trainer->parameters[0].fresh, state->x, state->rows, features);
     return EMU_OK;
 }

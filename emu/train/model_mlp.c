@@ -239,7 +239,7 @@ static enum emu_status run(struct emu_trainer *trainer)
                                   state->token_loss, state->scratch);
     if (status != EMU_OK)
         return status;
-    nn->kernels->sum(trainer->loss, state->token_loss, state->rows);
+    nn->kernels->sum(trainer->source_loss, state->token_loss, state->rows);
     status = emu_head_backward(nn, &state->head, state->stream, state->logits, state->rows,
                                state->dstream);
     return status == EMU_OK ? backward(trainer) : status;

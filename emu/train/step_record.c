@@ -50,6 +50,9 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
     record->batch_hash = trainer->batch_hash;
     memcpy(record->requested, trainer->arena.requested, sizeof record->requested);
     memcpy(record->rounded, trainer->arena.rounded, sizeof record->rounded);
+    record->inexact = trainer->rounding.rounded;
+    memcpy(record->inexact_kernel, trainer->rounding.kernel, sizeof record->inexact_kernel);
+    memcpy(record->inexact_where, trainer->rounding.where, sizeof record->inexact_where);
     record->trouble = trainer->trouble;
     record->event_count = trainer->event_count;
     memcpy(record->events, trainer->events, sizeof record->events);

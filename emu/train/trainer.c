@@ -19,7 +19,8 @@ static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
         return EMU_ENOMEM;
     made->plan = plan;
     made->tp_index = tp_index;
-    made->nn.kernels = emu_kernels_of(plan->dtype);
+    bool exact = plan->config->arithmetic == EMU_ARITH_EXACT && plan->dtype == EMU_F64;
+    made->nn.kernels = exact ? emu_kernels_exact() : emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
     made->nn.norm = plan->config->model.norm;
     made->ledger = plan->keeps_ledger;
@@ -43,7 +44,7 @@ static void carve_ledger(const struct emu_trainer *trainer, struct emu_carver *c
     parameter->value.sources = parameter->fresh_value.sources = sources;
     parameter->value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
     parameter->fresh_value.coefficients = parameter->value.coefficients;
-    if (trainer->plan->microbatches > 1)
+    if (emu_plan_keeps_fresh(trainer->plan))
         parameter->fresh_value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
 }
 
@@ -57,7 +58,7 @@ static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carv
     parameter->weight = emu_carve(carver, EMU_WEIGHT, 1, parameter->room);
     parameter->gradient = emu_carve(carver, EMU_GRADIENT, 1, parameter->room);
     parameter->fresh = parameter->gradient;
-    if (plan->microbatches > 1)
+    if (emu_plan_keeps_fresh(plan))
         parameter->fresh = emu_carve(carver, EMU_BUFFERS, 1, parameter->room);
     for (uint32_t m = 0; m < plan->moments; m++)
         parameter->moment[m] = emu_carve(carver, EMU_MOMENTS, 1, parameter->room);
@@ -73,6 +74,8 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
     trainer->source_tokens =
         emu_carve_bytes(carver, EMU_BUFFERS, trainer->plan->microbatches * sizeof(uint64_t));
     trainer->loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->source_loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->tensor_squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->norm = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->factor = emu_carve(carver, EMU_BUFFERS, 1, 1);

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/bounded.h"
 #include "ledger/value.h"
+#include "nn/kernel_exact.h"
 #include "nn/layer.h"
 #include "plan/plan.h"
 #include "plan/record.h"
@@ -47,15 +48,16 @@ struct emu_trainer {
     struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
     bool ledger;                      /* coefficients are kept */
     uint64_t *source_tokens;          /* valid tokens of each of this rank's microbatches */
+    struct emu_rounding rounding;     /* of the last step, in exact arithmetic */
     struct emu_trouble trouble;
     uint32_t event_count;
     struct emu_record_event events[EMU_RECORD_EVENTS];
-    struct emu_model_state *model;        /* buffers of forward and backward; heap, owned */
-    void *loss, *squares, *norm, *factor; /* one element each */
-    double local_loss;                    /* sum over this rank's valid tokens in the last step */
-    uint64_t step;                        /* of the last step, 0 before the first */
-    uint64_t tokens;                      /* valid, of this rank, in that step */
-    uint64_t step_tokens;                 /* valid, of the whole step */
+    struct emu_model_state *model; /* buffers of forward and backward; heap, owned */
+    void *loss, *source_loss, *squares, *tensor_squares, *norm, *factor; /* one element each */
+    double local_loss;    /* sum over this rank's valid tokens in the last step */
+    uint64_t step;        /* of the last step, 0 before the first */
+    uint64_t tokens;      /* valid, of this rank, in that step */
+    uint64_t step_tokens; /* valid, of the whole step */
     struct emu_hash batch_hash;
 };
 

@@ -220,7 +220,7 @@ Test(plan_oracle, it_is_the_same_model_on_a_mesh_of_one)
     struct plan_fixture f;
     cr_assert_eq(plan_open(&f, "mesh: dp=2,tp=4\n" MODEL DATA), EMU_OK);
     struct emu_plan *oracle;
-    cr_assert_eq(emu_plan_create_oracle(f.plan, &oracle), EMU_OK);
+    cr_assert_eq(emu_plan_create_oracle(f.plan, true, &oracle), EMU_OK);
     cr_assert(oracle->dp == 1 && oracle->tp == 1);
     cr_assert_eq(oracle->microbatches, 6); /* one for each source of the mesh */
     cr_assert_eq(oracle->dtype, EMU_BOUND64);
@@ -245,8 +245,8 @@ ParameterizedTestParameters(plan_runnable, what_cannot_run_is_refused_with_a_rea
     static struct refused cases[] = {
         {"mesh: dp=2\n", "needs a model"},
         {"mesh: dp=2\n" MODEL, "needs a text"},
-        {"mesh: dp=2,cp=2\n" MODEL DATA, "cp must be 1"},
-        {"mesh: dp=2,pp=2\n" MODEL DATA, "pp must be 1"},
+        {"mesh: dp=2,cp=2\n" MODEL DATA, "with cp=1 only"},
+        {"mesh: dp=2,pp=2\n" MODEL DATA, "with pp=1 only"},
         {"mesh: dp=2\nmodel: {kind: mlp_lm, hidden: 1000000000, embed: 1000000000}\n" DATA,
          "2^40 elements"},
     };

@@ -1,0 +1,81 @@
+#include "run/binding.h"
+
+#include "check/ledger_evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Roundings that a value may have met on its way, at most: additions of sources and members, and
+ * three for every factor. */
+static uint64_t terms_of(const struct emu_plan *plan)
+{
+    uint64_t terms = emu_plan_sources(plan) + 8;
+    for (uint32_t r = 0; r < plan->recipe.reduction_count; r++) {
+        uint32_t family = plan->recipe.reductions[r].family;
+        uint64_t members = family == UINT32_MAX ? 1 : plan->roster.families[family].group_size;
+        terms += 3 + members;
+    }
+    return terms;
+}
+
+/* All coefficients of a rank as fractions; false where one is none. */
+static bool read_weights(const struct emu_evidence *evidence, uint32_t rank,
+                         struct emu_rational *weights)
+{
+    uint32_t sources = emu_plan_sources(evidence->plan);
+    for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
+        const uint64_t *row = emu_ledger_row(evidence, rank, i);
+        for (uint32_t s = 0; s < sources; s++)
+            if (emu_rational_from_field(row[s], &weights[(size_t)i * sources + s]) != EMU_OK)
+                return false;
+    }
+    return true;
+}
+
+static bool same_rows(const struct emu_evidence *evidence, uint32_t a, uint32_t b)
+{
+    size_t bytes = emu_plan_sources(evidence->plan) * sizeof(uint64_t);
+    for (uint32_t i = 0; i < evidence->plan->tensor_count; i++)
+        if (memcmp(emu_ledger_row(evidence, a, i), emu_ledger_row(evidence, b, i), bytes) != 0)
+            return false;
+    return true;
+}
+
+/* The lowest rank with the coefficients of this one. */
+static uint32_t like(const struct emu_evidence *evidence, uint32_t rank)
+{
+    uint32_t first = 0;
+    while (!same_rows(evidence, first, rank))
+        first++;
+    return first;
+}
+
+static enum emu_status check_class(struct emu_oracle *oracle, const struct emu_evidence *evidence,
+                                   uint32_t first, struct emu_rational *weights,
+                                   struct emu_audit *audit)
+{
+    const struct emu_bounded *const *gradient;
+    if (!read_weights(evidence, first, weights))
+        return EMU_OK;
+    enum emu_status status = emu_oracle_weigh(oracle, weights, terms_of(evidence->plan), &gradient);
+    for (uint32_t rank = first; status == EMU_OK && rank < evidence->plan->roster.mesh->world;
+         rank++)
+        if (like(evidence, rank) == first && !emu_check_binding(evidence, rank, gradient, audit))
+            return EMU_OK;
+    return status;
+}
+
+enum emu_status emu_binding_check(struct emu_oracle *oracle, const struct emu_evidence *evidence,
+                                  struct emu_audit *audit)
+{
+    size_t count = (size_t)evidence->plan->tensor_count * emu_plan_sources(evidence->plan);
+    struct emu_rational *weights = calloc(count, sizeof *weights);
+    if (!weights)
+        return EMU_ENOMEM;
+    enum emu_status status = EMU_OK;
+    for (uint32_t rank = 0; status == EMU_OK && rank < evidence->plan->roster.mesh->world; rank++)
+        if (like(evidence, rank) == rank)
+            status = check_class(oracle, evidence, rank, weights, audit);
+    free(weights);
+    return status;
+}
