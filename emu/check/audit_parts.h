@@ -3,7 +3,7 @@
 #define EMU_CHECK_AUDIT_PARTS_H
 
 #include "check/audit.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #include "check/call_words.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "check/inquest_parts.h"
 #include "check/liveness.h"
 #include "check/protocol.h"

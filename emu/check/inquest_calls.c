@@ -1,5 +1,5 @@
 /* The part of the inquest that hears of broken calls. */
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "check/inquest_parts.h"
 #include "check/liveness.h"
 #include "check/protocol.h"

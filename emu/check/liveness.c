@@ -1,7 +1,7 @@
 #include "check/liveness.h"
 
 #include "check/call_words.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <inttypes.h>
 

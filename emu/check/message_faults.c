@@ -1,5 +1,5 @@
 /* Findings about messages between two ranks; declared in protocol.h. */
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "check/protocol.h"
 
 static void add_member(const struct emu_scene *scene, uint32_t rank,

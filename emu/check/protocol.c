@@ -1,7 +1,7 @@
 #include "check/protocol.h"
 
 #include "check/call_words.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <assert.h>
 #include <inttypes.h>

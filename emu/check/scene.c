@@ -1,7 +1,7 @@
 #include "check/scene.h"
 
 #include "check/call_words.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,8 @@
 /* Processors this process may run on (affinity mask and not more), at least 1. */
 uint32_t emu_cpu_count(void);
 
-/* Pin the calling thread to the nth allowed processor (n modulo their number); false where refused. */
+/* Pin the calling thread to the nth allowed processor (n modulo their number); false where refused.
+ */
 bool emu_cpu_pin(uint32_t n);
 
 /* Let another runnable process go first. */

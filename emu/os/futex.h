@@ -1,5 +1,5 @@
-/* How does a process sleep until a shared word changes? Linux futexes without FUTEX_PRIVATE: the word
- * may lie in memory that several processes map. */
+/* How does a process sleep until a shared word changes? Linux futexes without FUTEX_PRIVATE: the
+ * word may lie in memory that several processes map. */
 #ifndef EMU_OS_FUTEX_H
 #define EMU_OS_FUTEX_H
 
@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sleep while *word == expected, at most timeout_ns (< 0: for ever). Returns false on time-out; true
- * otherwise, also on a spurious wake or a signal: look at the word again. */
+/* Sleep while *word == expected, at most timeout_ns (< 0: for ever). Returns false on time-out;
+ * true otherwise, also on a spurious wake or a signal: look at the word again. */
 bool emu_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns);
 
 /* Wake up to `count` sleepers on the word. Callers: anyone, also a signal handler. */

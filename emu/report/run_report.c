@@ -1,7 +1,7 @@
 #include "report/run_report.h"
 
 #include "base/number.h"
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "check/text_table.h"
 
 #include <meshemu/meshemu.h>

@@ -1,6 +1,6 @@
 #include "run/auditor.h"
 
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "run/binding.h"
 #include "run/oracle.h"
 #include "seg/gate.h"

@@ -1,5 +1,5 @@
 /* The public way to run a mesh: include/meshemu/launch.h over run/job.h. */
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "run/job.h"
 
 #include <meshemu/launch.h>

@@ -1,6 +1,6 @@
 #include "run/training.h"
 
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "comm/rank.h"
 #include "run/auditor.h"
 #include "seg/board.h"

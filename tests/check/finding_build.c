@@ -1,4 +1,4 @@
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Exact texts: what a person reads is what is tested. */
-#include "check/finding.h"
+#include "check/finding_build.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

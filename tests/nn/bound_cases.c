@@ -108,8 +108,9 @@ CASE(rms)
 {
     k->rms(x[0], x[1], x[2], x[3], d->m, d->n);
 }
-CASE(rms_back)
+CASE(rms_back) /* wants the inverse of its own rows */
 {
+    k->rms(x[0], x[4], x[2], x[3], d->m, d->n);
     k->rms_back(x[0], x[1], x[2], x[3], x[4], x[5], d->m, d->n);
 }
 CASE(gather)
@@ -126,6 +127,7 @@ CASE(row_max)
 }
 CASE(exp_sum)
 {
+    k->row_max(x[2], x[1], d->m, d->n);
     k->exp_sum(x[0], x[1], x[2], d->m, d->n);
 }
 CASE(pick)
@@ -138,14 +140,17 @@ CASE(nll)
     const struct emu_targets targets = targets_of(d);
     k->nll(x[0], x[1], x[2], x[3], &targets);
 }
+/* softmax_back wants the max and the sum of its own row. */
 CASE(softmax_back)
 {
     const struct emu_targets targets = targets_of(d);
+    run_exp_sum(k, (void *[]){x[3], x[1], x[2]}, d);
     k->softmax_back(x[0], x[1], x[2], x[3], &targets);
 }
 CASE(softmax_back_in_place)
 {
     const struct emu_targets targets = targets_of(d);
+    run_exp_sum(k, (void *[]){x[2], x[0], x[1]}, d);
     k->softmax_back(x[0], x[0], x[1], x[2], &targets);
 }
 CASE(squared)
@@ -191,7 +196,7 @@ const struct bound_case bound_cases[] = {
     {"relu_back", {{MN, ANY}, {MN, ANY}, {MN, ANY}}, run_relu_back, NULL},
     {"rms", {{MN, ANY}, {M, ANY}, {MN, ANY}, {N, ANY}}, run_rms, NULL},
     {"rms_back",
-     {{MN, ANY}, {N, ANY}, {MN, ANY}, {N, ANY}, {M, APART}, {MN, ANY}},
+     {{MN, ANY}, {N, ANY}, {MN, ANY}, {N, ANY}, {M, ANY}, {MN, ANY}},
      run_rms_back,
      mixed_rms_back},
     {"gather", {{MN, ANY}, {NK, ANY}}, run_gather, NULL},
@@ -200,8 +205,11 @@ const struct bound_case bound_cases[] = {
     {"exp_sum", {{M, ANY}, {MN, ANY}, {M, ANY}}, run_exp_sum, mixed_exp_sum},
     {"pick", {{M, ANY}, {MN, ANY}}, run_pick, NULL},
     {"nll", {{M, ANY}, {M, APART}, {M, ANY}, {M, ANY}}, run_nll, NULL},
-    {"softmax_back", {{MN, ANY}, {MN, ANY}, {M, ANY}, {M, APART}}, run_softmax_back, NULL},
-    {"softmax_back in place", {{MN, ANY}, {M, ANY}, {M, APART}}, run_softmax_back_in_place, NULL},
+    {"softmax_back",
+     {{MN, ANY}, {MN, ANY}, {M, ANY}, {M, ANY}},
+     run_softmax_back,
+     mixed_softmax_back},
+    {"softmax_back in place", {{MN, ANY}, {M, ANY}, {M, ANY}}, run_softmax_back_in_place, NULL},
     {"squared", {{M, ANY}, {MN, ANY}, {MN, ANY}}, run_squared, mixed_squared},
     {"sgd", {{MN, ANY}, {MN, ANY}}, run_sgd, NULL},
     {"momentum", {{MN, ANY}, {MN, ANY}, {MN, ANY}}, run_momentum, NULL},

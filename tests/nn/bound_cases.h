@@ -16,7 +16,7 @@ struct dims {
 };
 
 enum extent { NONE, MN, MK, NK, M, N, K, ONE };
-enum sign { ANY, APART, NOT_NEGATIVE }; /* APART: at least 1/2 */
+enum sign { ANY, APART, NOT_NEGATIVE }; /* APART: at least 1 */
 
 struct buffer {
     enum extent extent;

@@ -197,6 +197,7 @@ MIXED(rms_back)
         abort();
     parts->k = k;
     parts->n = d->n;
+    k->rms(x[0], x[4], x[2], x[3], d->m, d->n);
     memcpy(parts_new(parts), x[1], d->n * k->bytes);
     draw_order(random, order, d->m);
     for (uint64_t i = 0; i < d->m; i++) {
@@ -252,6 +253,7 @@ MIXED(exp_sum)
         abort();
     parts->k = k;
     parts->n = d->m;
+    k->row_max(x[2], x[1], d->m, d->n);
     for (uint64_t first = 0; first < d->n;) {
         const uint64_t length = part_length(d->n - first, random);
         void *chunk = columns_of(k, x[1], d, first, length);
@@ -261,6 +263,13 @@ MIXED(exp_sum)
     }
     parts_combine(parts, x[0], random);
     free(parts);
+}
+
+MIXED(softmax_back)
+{
+    const struct emu_targets targets = targets_of(d);
+    mixed_exp_sum(k, (void *[]){x[3], x[1], x[2]}, d, random);
+    k->softmax_back(x[0], x[1], x[2], x[3], &targets);
 }
 
 MIXED(squared)

@@ -21,6 +21,7 @@ MIXED(sum_squares);
 MIXED(rms_back);
 MIXED(scatter_add);
 MIXED(exp_sum);
+MIXED(softmax_back);
 MIXED(squared);
 
 /* The pending parts of one sum of `n` elements each. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_REPORT_RESULT_MAKER_H
 #define TESTS_REPORT_RESULT_MAKER_H
 
-#include "check/finding.h"
+#include "check/finding_build.h"
 #include "run/training.h"
 
 struct made_result {

@@ -4,8 +4,8 @@
  * runs out leaves a field empty, never a half-written one. The pointer returned by
  * emu_findings_add is valid until the next add.
  */
-#ifndef EMU_CHECK_FINDING_H
-#define EMU_CHECK_FINDING_H
+#ifndef EMU_CHECK_FINDING_BUILD_H
+#define EMU_CHECK_FINDING_BUILD_H
 
 #include "base/text.h"
 #include "mesh/roster.h"
