@@ -1,32 +1,20 @@
 /* Do ledger and values speak of the same gradient? value = sum of coefficient * source sum, always.
  */
 #include "check/audit_parts.h"
+#include "check/evidence.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-/* Element of a rank's block, in the arithmetic of the run. */
-static double element(const struct emu_evidence *evidence, uint32_t rank, uint64_t offset,
-                      uint64_t index)
-{
-    const unsigned char *at = evidence->arenas[rank] + offset;
-    if (evidence->plan->dtype == EMU_F32)
-        return (double)((const float *)(const void *)at)[index];
-    return ((const double *)(const void *)at)[index];
-}
 
 /* Index of the first local element that the coefficients do not explain, or UINT64_MAX. */
 static uint64_t first_unexplained(const struct emu_evidence *evidence, uint32_t rank,
                                   uint32_t tensor, const struct emu_bounded *want)
 {
-    const struct emu_tensor_record *block = &evidence->records[rank]->tensors[tensor];
-    uint64_t columns = evidence->plan->tensors[tensor].columns;
-    for (uint64_t e = 0; e < block->rows * block->columns; e++) {
-        uint64_t row = block->first_row + e / block->columns;
-        uint64_t column = block->first_column + e % block->columns;
-        const struct emu_bounded *w = &want[row * columns + column];
-        double difference = fabs(element(evidence, rank, block->gradient, e) - w->value);
-        if (!(difference <= 2 * w->bound))
+    uint64_t elements = emu_evidence_elements(emu_evidence_tensor(evidence, rank, tensor));
+    for (uint64_t e = 0; e < elements; e++) {
+        const struct emu_bounded *w = &want[emu_evidence_logical(evidence, rank, tensor, e)];
+        double got = emu_evidence_value(evidence, rank, tensor, EMU_STATE_GRADIENT, e);
+        if (!(fabs(got - w->value) <= 2 * w->bound))
             return e;
     }
     return UINT64_MAX;

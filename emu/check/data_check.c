@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Ranks of one dp coordinate read the same sequences; those of different ones share the batch of
- * the step. Sequence numbers are counted through all steps: step s begins at (s-1) * batch. */
+/* Ranks with one pair of dp and cp coordinates own the same tokens. Those of one dp coordinate read
+ * the same sequences; those of different ones share the batch of the step. Sequence numbers are
+ * counted through all steps: step s begins at (s-1) * batch. */
 
 /* What a rank of this dp coordinate has to read. */
 static struct emu_slice planned(const struct emu_evidence *evidence, uint32_t dp)
@@ -67,7 +68,16 @@ static void find_odd_readers(const struct emu_evidence *evidence, const struct e
                 by_plan ? !reads_as_planned(evidence, rank) : emu_split_is_odd(split, rank);
 }
 
-/* One finding for all dp coordinates whose ranks fall apart along the same axes. */
+/* "dp=0" or, where there are several cp coordinates, "dp=0,cp=1". */
+static void put_owner(const struct emu_evidence *evidence, uint32_t rank, struct emu_text *out)
+{
+    emu_text_printf(out, "dp=%" PRIu32, dp_of(evidence, rank));
+    if (evidence->plan->cp > 1)
+        emu_text_printf(out, ",cp=%" PRIu32,
+                        emu_mesh_coord(emu_evidence_mesh(evidence), rank, "cp"));
+}
+
+/* One finding for all owners of tokens whose ranks fall apart along the same axes. */
 struct divergence {
     uint32_t axes;
     struct emu_finding *finding; /* borrowed; valid until the next finding is added */
@@ -99,20 +109,26 @@ static void describe_divergence(const struct emu_evidence *evidence, const struc
     emu_finding_ranks(finding, ranks, count);
     free(ranks);
     emu_text_finish(&text);
+    struct emu_text owner = {0};
+    put_owner(evidence, emu_split_first(split, 0), &owner);
     emu_finding_message(finding,
-                        "step %" PRIu64 ": the ranks of dp=%" PRIu32
-                        " read different examples, though they work on the same ones",
-                        evidence->step, dp_of(evidence, emu_split_first(split, 0)));
+                        "step %" PRIu64 ": the ranks of %s read different examples, though they "
+                        "work on the same ones",
+                        evidence->step, emu_text_get(&owner));
+    emu_text_finish(&owner);
 }
 
-/* false: memory. */
-static bool report_divergence(const struct emu_evidence *evidence, uint32_t dp,
+/* The ranks that own the tokens of `owner` fall apart. false: memory. */
+static bool report_divergence(const struct emu_evidence *evidence, uint32_t owner,
                               struct divergence *known, struct emu_audit *audit)
 {
     struct emu_split split;
     struct emu_split_params params = {.mesh = emu_evidence_mesh(evidence),
                                       .axis = "dp",
-                                      .coordinate = dp,
+                                      .coordinate = dp_of(evidence, owner),
+                                      .axis_too = "cp",
+                                      .coordinate_too =
+                                          emu_mesh_coord(emu_evidence_mesh(evidence), owner, "cp"),
                                       .same = same_examples,
                                       .context = evidence};
     struct emu_marks odd;
@@ -123,7 +139,10 @@ static bool report_divergence(const struct emu_evidence *evidence, uint32_t dp,
         return false;
     }
     if (known->used && known->axes == split.axes) {
-        emu_finding_consequence(known->finding, "the ranks of dp=%" PRIu32 " do so too", dp);
+        struct emu_text name = {0};
+        put_owner(evidence, owner, &name);
+        emu_finding_consequence(known->finding, "the ranks of %s do so too", emu_text_get(&name));
+        emu_text_finish(&name);
     } else {
         known->finding = emu_findings_add(&audit->findings, EMU_CLASS_DATA_DIVERGENCE);
         known->used = known->finding != NULL;
@@ -141,25 +160,26 @@ static bool report_divergence(const struct emu_evidence *evidence, uint32_t dp,
     return true;
 }
 
-/* Ranks that differ from the first one of their dp coordinate. */
+/* Ranks that differ from the first one that owns the same tokens. */
 static uint64_t check_peers(const struct emu_evidence *evidence, struct emu_audit *audit,
                             bool *failed)
 {
     uint64_t differed = 0;
-    struct emu_marks bad; /* dp coordinates */
-    if (!emu_marks_init(&bad, evidence->plan->dp)) {
+    struct emu_marks bad; /* owners */
+    if (!emu_marks_init(&bad, emu_evidence_world(evidence))) {
         *failed = true;
         return 0;
     }
     for (uint32_t rank = 0; rank < emu_evidence_world(evidence); rank++) {
-        if (same_examples(evidence, rank, emu_evidence_reference(evidence, rank, "dp")))
+        uint32_t owner = emu_evidence_owner(evidence, rank);
+        if (same_examples(evidence, rank, owner))
             continue;
         differed++;
-        bad.at[dp_of(evidence, rank)] = true;
+        bad.at[owner] = true;
     }
     struct divergence known = {0};
-    for (uint32_t dp = 0; dp < evidence->plan->dp; dp++)
-        if (bad.at[dp] && !report_divergence(evidence, dp, &known, audit))
+    for (uint32_t owner = 0; owner < emu_evidence_world(evidence); owner++)
+        if (bad.at[owner] && !report_divergence(evidence, owner, &known, audit))
             *failed = true;
     emu_marks_finish(&bad);
     return differed;
@@ -312,7 +332,7 @@ static uint64_t check_tokens(const struct emu_evidence *evidence, struct emu_aud
     uint64_t sum = 0, wrong = 0;
     uint32_t world = emu_evidence_world(evidence);
     for (uint32_t rank = 0; rank < world; rank++)
-        if (emu_evidence_reference(evidence, rank, "dp") == rank)
+        if (emu_evidence_owner(evidence, rank) == rank)
             sum += evidence->records[rank]->tokens;
     for (uint32_t rank = 0; rank < world; rank++)
         wrong += evidence->records[rank]->step_tokens != sum;

@@ -125,3 +125,18 @@ const char *emu_evidence_axis(const struct emu_evidence *evidence, uint32_t tens
 {
     return evidence->plan->tensors[tensor].over_tp.kind == EMU_SHARD ? "tp" : NULL;
 }
+
+uint32_t emu_evidence_owner(const struct emu_evidence *evidence, uint32_t rank)
+{
+    static const char *const names[] = {"dp", "cp"};
+    const struct emu_mesh *mesh = emu_evidence_mesh(evidence);
+    uint32_t own[EMU_MESH_MAX_AXES];
+    uint32_t coords[EMU_MESH_MAX_AXES] = {0};
+    emu_mesh_coords(mesh, rank, own);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        int axis = emu_mesh_find(mesh, names[i]);
+        if (axis >= 0)
+            coords[axis] = own[axis];
+    }
+    return emu_mesh_rank(mesh, coords);
+}

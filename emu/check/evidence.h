@@ -59,6 +59,10 @@ bool emu_evidence_in_bounds(const struct emu_evidence *evidence, uint32_t rank, 
 uint32_t emu_evidence_reference(const struct emu_evidence *evidence, uint32_t rank,
                                 const char *axis);
 
+/* The rank that stands for all that work on this one's tokens: its dp and cp coordinates, 0 on all
+ * other axes. */
+uint32_t emu_evidence_owner(const struct emu_evidence *evidence, uint32_t rank);
+
 /* The axis along which this tensor is split: "tp", or NULL where every rank holds all of it. */
 const char *emu_evidence_axis(const struct emu_evidence *evidence, uint32_t tensor);
 

@@ -2,14 +2,20 @@
 
 #include <stdlib.h>
 
+static bool shares(const struct emu_mesh *mesh, uint32_t rank, const char *axis,
+                   uint32_t coordinate)
+{
+    return !axis || emu_mesh_find(mesh, axis) < 0 || emu_mesh_coord(mesh, rank, axis) == coordinate;
+}
+
 /* Give each member the number of its class. first: room for one rank a class. */
 static void sort_into_classes(struct emu_split *split, const struct emu_split_params *params,
                               uint32_t *first)
 {
-    bool all = !params->axis || emu_mesh_find(params->mesh, params->axis) < 0;
     for (uint32_t rank = 0; rank < split->world; rank++) {
         split->class_of[rank] = EMU_SPLIT_OUTSIDE;
-        if (!all && emu_mesh_coord(params->mesh, rank, params->axis) != params->coordinate)
+        if (!shares(params->mesh, rank, params->axis, params->coordinate) ||
+            !shares(params->mesh, rank, params->axis_too, params->coordinate_too))
             continue;
         uint32_t at = 0;
         while (at < split->classes && !params->same(params->context, first[at], rank))

@@ -1,8 +1,8 @@
 /* How do ranks that should hold one value fall apart by what they really hold?
  *
- * Members are all ranks with one coordinate on one axis, or the whole world. Members that hold the
- * same are one class. The largest class is right by majority and the others are odd; where two
- * classes share the largest size nobody can tell: a tie. Bad cases only: O(members * classes).
+ * Members are all ranks with one coordinate on one or two axes, or the whole world. Members that
+ * hold the same are one class. The largest class is right by majority and the others are odd; where
+ * two classes share the largest size nobody can tell: a tie. Bad cases only: O(members * classes).
  */
 #ifndef EMU_CHECK_SPLIT_H
 #define EMU_CHECK_SPLIT_H
@@ -19,6 +19,8 @@ struct emu_split_params {
     const struct emu_mesh *mesh;
     const char *axis; /* NULL, or an axis the mesh does not have: all ranks */
     uint32_t coordinate;
+    const char *axis_too; /* likewise: members share a coordinate on this axis as well */
+    uint32_t coordinate_too;
     bool (*same)(const void *context, uint32_t a, uint32_t b); /* do two ranks hold the same? */
     const void *context;
 };

@@ -6,7 +6,7 @@
 #include "cli/print.h"
 #include "config/config.h"
 #include "config/duration.h"
-#include "report/run_command.h"
+#include "cli/run_command.h"
 
 #include <meshemu/mesh.h>
 

@@ -3,7 +3,7 @@
 #define EMU_REPORT_RUN_JSON_H
 
 #include "report/json_writer.h"
-#include "run/training.h"
+#include "check/outcome.h"
 
 /* One complete document, but for emu_json_finish. Memory that runs out sets json->failed. */
 void emu_run_to_json(const struct emu_training_result *result, struct emu_json *json);

@@ -7,7 +7,7 @@
 #define EMU_REPORT_RUN_REPORT_H
 
 #include "base/text.h"
-#include "run/training.h"
+#include "check/outcome.h"
 
 /* No fault was found and nothing ended the run early. */
 bool emu_run_passed(const struct emu_training_result *result);

@@ -8,6 +8,7 @@
 #ifndef EMU_RUN_JOB_H
 #define EMU_RUN_JOB_H
 
+#include "check/outcome.h"
 #include "mesh/roster.h"
 #include "seg/segment.h"
 
@@ -39,20 +40,6 @@ struct emu_job {
     struct emu_hold_bell *bell; /* with hold_on_finding: by which the auditor has the ranks held;
                                    NULL: it never does. Borrowed */
     int output_fd;              /* where tagged output goes: 1, or 2 with --json - */
-};
-
-struct emu_job_rank {
-    pid_t pid;
-    bool signalled; /* code is a signal */
-    int code;       /* exit code or signal */
-};
-
-struct emu_job_result {
-    struct emu_job_rank *ranks;   /* world entries, owned */
-    struct emu_findings findings; /* protocol and liveness; the auditor adds its own elsewhere */
-    uint64_t forked_ns;           /* time to start all ranks */
-    uint64_t total_ns;
-    bool interrupted; /* Ctrl-C or SIGTERM: the ranks were ended */
 };
 
 /* EMU_ESYSTEM, EMU_ENOMEM: a message is on stderr, nothing was started or left behind. */

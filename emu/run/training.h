@@ -2,36 +2,13 @@
 #ifndef EMU_RUN_TRAINING_H
 #define EMU_RUN_TRAINING_H
 
-#include "check/audit.h"
-#include "config/config.h"
+#include "check/outcome.h"
 #include "plan/plan.h"
 #include "run/job.h"
 
 #include <meshemu/status.h>
 
 #include <stdint.h>
-
-struct emu_training_step {
-    uint64_t step; /* 1, 2, ... */
-    double loss;   /* mean over all valid tokens of the mesh, before the update */
-    double grad_norm;
-    uint64_t tokens;
-    bool has_oracle;
-    double oracle_loss,
-        loss_bound; /* loss of the mesh of one, and how far the mesh may be from it */
-};
-
-struct emu_training_result {
-    const struct emu_config *config; /* borrowed */
-    const struct emu_plan *plan;     /* borrowed */
-    struct emu_audit audit;          /* checks and their findings */
-    struct emu_job_result job;       /* processes; its findings were moved into `findings` */
-    struct emu_findings findings;    /* all, causes before what follows from them */
-    struct emu_training_step *steps; /* owned */
-    uint64_t step_count;
-    uint64_t text_bytes, text_sequences;
-    char *replay; /* the command line that repeats the run, shell-quoted */
-};
 
 struct emu_training_options {
     const char *text; /* content of data.text; NULL: inline tokens */

@@ -3,7 +3,7 @@
 #define TESTS_REPORT_RESULT_MAKER_H
 
 #include "check/finding_build.h"
-#include "run/training.h"
+#include "check/outcome.h"
 
 struct made_result {
     struct emu_config *config;

@@ -1,4 +1,4 @@
-#include "report/run_command.h"
+#include "cli/run_command.h"
 
 #include "os/clock.h"
 #include "os/file.h"

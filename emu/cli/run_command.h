@@ -3,8 +3,8 @@
  * The command line is checked for form only: that a config, a fault or a recipe makes sense is
  * decided by the command itself. config_file.h reads the config, json_output.h writes --json.
  */
-#ifndef EMU_REPORT_RUN_COMMAND_H
-#define EMU_REPORT_RUN_COMMAND_H
+#ifndef EMU_CLI_RUN_COMMAND_H
+#define EMU_CLI_RUN_COMMAND_H
 
 #include "config/config.h"
 

@@ -1,0 +1,51 @@
+/* What happened when a mesh ran? Filled by run/, printed by report/. */
+#ifndef EMU_CHECK_OUTCOME_H
+#define EMU_CHECK_OUTCOME_H
+
+#include "check/audit.h"
+#include "config/config.h"
+#include "plan/plan.h"
+
+#include <meshemu/finding.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct emu_job_rank {
+    pid_t pid;
+    bool signalled; /* code is a signal */
+    int code;       /* exit code or signal */
+};
+
+struct emu_job_result {
+    struct emu_job_rank *ranks;   /* world entries, owned */
+    struct emu_findings findings; /* protocol and liveness; the auditor adds its own elsewhere */
+    uint64_t forked_ns;           /* time to start all ranks */
+    uint64_t total_ns;
+    bool interrupted; /* Ctrl-C or SIGTERM: the ranks were ended */
+};
+
+struct emu_training_step {
+    uint64_t step; /* 1, 2, ... */
+    double loss;   /* mean over all valid tokens of the mesh, before the update */
+    double grad_norm;
+    uint64_t tokens;
+    bool has_oracle;
+    double oracle_loss,
+        loss_bound; /* loss of the mesh of one, and how far the mesh may be from it */
+};
+
+struct emu_training_result {
+    const struct emu_config *config; /* borrowed */
+    const struct emu_plan *plan;     /* borrowed */
+    struct emu_audit audit;          /* checks and their findings */
+    struct emu_job_result job;       /* processes; its findings were moved into `findings` */
+    struct emu_findings findings;    /* all, causes before what follows from them */
+    struct emu_training_step *steps; /* owned */
+    uint64_t step_count;
+    uint64_t text_bytes, text_sequences;
+    char *replay; /* the command line that repeats the run, shell-quoted */
+};
+
+#endif
