@@ -57,7 +57,7 @@ check() {
     shift
     local junit=$root/build/$preset.xml
     rm -f "$junit"
-    ctest --test-dir "build/$preset" --timeout 300 --output-on-failure --output-junit "$junit" \
+    ctest --test-dir "build/$preset" --parallel "$(nproc)" --timeout 300 --output-on-failure --output-junit "$junit" \
         --test-output-size-passed 4194304 --test-output-size-failed 4194304 "$@"
     if counts=$(python3 tests/tally.py junit "$junit"); then
         # shellcheck disable=SC2086 # two numbers
