@@ -10,7 +10,7 @@ static int over_all_groups(struct emu_rank *rank, void *user)
 {
     static const char *const names[] = {"dp", "tp", "dp,cp", "world", "cp,dp", "cp", "tp,dp"};
     const uint64_t *count = user;
-    for (uint32_t round = 0; round < 7; round++)
+    for (uint32_t round = 0; round < 14; round++)
         for (int kind = EMU_BARRIER; kind <= EMU_SCATTER; kind++) {
             /* Sibling groups go in different orders; ranks of one group in the same. */
             const char *name = names[round % 7];
@@ -20,7 +20,7 @@ static int over_all_groups(struct emu_rank *rank, void *user)
                               .dtype = EMU_I64,
                               .count = *count,
                               .root = 1,
-                              .in_place = kind % 2,
+                              .in_place = (uint32_t)kind % 2 == round / 7,
                               .layout = round % 2};
             int code = run_trial(rank, group, &t);
             if (code)

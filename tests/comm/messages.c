@@ -86,6 +86,37 @@ Test(messages, that_overflow_the_outbox_wait_for_room, .timeout = 30)
     cr_assert_eq(ranks_once("dp=2", NULL, flood, NULL, 20), 0);
 }
 
+/* More open sends than the outbox has room for: those that wait for room stay in order. */
+static int open_flood(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    enum { OPEN = 700 };
+    static int32_t in[OPEN];
+    static struct emu_request *requests[OPEN];
+    for (int32_t i = 0; i < OPEN; i++) {
+        in[i] = i;
+        struct emu_call send = {
+            .kind = EMU_SEND, .peer = 1, .dtype = EMU_I32, .count = 1, .input = &in[i]};
+        int32_t x = -1;
+        if (emu_rank_id(rank) == 0)
+            RANKS_EXPECT(emu_start(rank, &send, &requests[i]) == EMU_OK);
+        else
+            RANKS_EXPECT(emu_recv(rank, 0, &x, 1, EMU_I32, 0) == EMU_OK && x == i);
+        if (i == 0) /* let the outbox fill, then empty while further sends start */
+            RANKS_EXPECT(emu_barrier(rank, 0) == EMU_OK);
+        if (emu_rank_id(rank) == 0 && i == 400)
+            emu_clock_sleep(5000000);
+    }
+    for (int32_t i = 0; i < OPEN && emu_rank_id(rank) == 0; i++)
+        RANKS_EXPECT(emu_wait(rank, requests[OPEN - 1 - i]) == EMU_OK);
+    return 0;
+}
+
+Test(messages, that_wait_for_room_keep_their_order, .timeout = 30)
+{
+    cr_assert_eq(ranks_once("dp=2", NULL, open_flood, NULL, 20), 0);
+}
+
 /* Buffered: two ranks may both send first. 64 KiB is still buffered. */
 static int send_first(struct emu_rank *rank, void *user)
 {
