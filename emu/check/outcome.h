@@ -3,6 +3,7 @@
 #define EMU_CHECK_OUTCOME_H
 
 #include "check/audit.h"
+#include "check/gradient_copies.h"
 #include "config/config.h"
 #include "plan/plan.h"
 
@@ -44,6 +45,9 @@ struct emu_training_result {
     struct emu_findings findings;    /* all, causes before what follows from them */
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
+    uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */
+    struct emu_gradient_view
+        *gradients; /* of the last step, one a tensor; NULL: not asked for. Owned */
     uint64_t text_bytes, text_sequences;
     char *replay; /* the command line that repeats the run, shell-quoted */
 };

@@ -1,6 +1,7 @@
 #include "report/run_json.h"
 
 #include "report/finding_json.h"
+#include "report/gradient_json.h"
 #include "report/run_report.h"
 
 static void put_config(struct emu_json *json, const struct emu_config *config)
@@ -143,6 +144,10 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     emu_findings_to_json(&result->findings, &result->plan->roster, json);
     put_checks(json, &result->audit);
     put_steps(json, result);
+    if (result->gradients) {
+        emu_json_key(json, "gradients");
+        emu_gradients_to_json(result->plan, result->gradients, json);
+    }
     put_books(json);
     put_ranks(json, result);
     put_time(json, &result->job);

@@ -15,7 +15,8 @@ struct emu_auditor {
     struct emu_audit audit;
     struct emu_training_step *steps;
     uint64_t step_count;
-    uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
+    uint64_t exact_steps;                /* in which mesh and oracle were compared bit for bit */
+    struct emu_gradient_view *gradients; /* of the last step audited, where asked for */
     struct emu_evidence evidence;
     const struct emu_step_record **records; /* what evidence points to, owned */
     const unsigned char **arenas;           /* likewise */
@@ -73,6 +74,7 @@ void emu_auditor_destroy(struct emu_auditor *auditor)
     if (!auditor)
         return;
     emu_oracle_destroy(auditor->oracle);
+    emu_gradients_finish(auditor->gradients, auditor->plan->tensor_count);
     emu_audit_finish(&auditor->audit);
     free(auditor->steps);
     free(auditor->records);
@@ -224,11 +226,24 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
         internal(auditor, "the ledger could not be compared with the values", status);
 }
 
+/* The ranks wait: take the gradients if this is the last step they were to run. */
+static void keep_gradients(struct emu_auditor *auditor, enum emu_gate_verdict verdict)
+{
+    bool last =
+        verdict == EMU_GATE_STOP || auditor->evidence.step == auditor->plan->config->train.steps;
+    if (!auditor->options->gradients || !last || auditor->evidence.step == 0)
+        return;
+    enum emu_status status = emu_gradients_collect(&auditor->evidence, &auditor->gradients);
+    if (status != EMU_OK)
+        internal(auditor, "the gradients could not be kept", status);
+}
+
 /* Answer the gate of the step just audited; the oracle then starts where the ranks do. */
 static enum emu_gate_verdict answer(struct emu_auditor *auditor, const struct emu_segment *segment)
 {
     uint64_t step = auditor->evidence.step;
     enum emu_gate_verdict verdict = judge(auditor);
+    keep_gradients(auditor, verdict);
     if (verdict == EMU_GATE_GO_ON && oracle_due(auditor, step + 1))
         emu_oracle_load(auditor->oracle, &auditor->evidence);
     emu_gate_answer(segment, step + 1, verdict);
@@ -267,6 +282,9 @@ void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *r
     result->audit = auditor->audit;
     result->steps = auditor->steps;
     result->step_count = auditor->step_count;
+    result->exact_steps = auditor->exact_steps;
+    result->gradients = auditor->gradients;
+    auditor->gradients = NULL;
     emu_audit_init(&auditor->audit);
     auditor->steps = NULL;
 }

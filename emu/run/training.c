@@ -134,6 +134,8 @@ enum emu_status emu_training_run(const struct emu_plan *plan,
 
 void emu_training_result_finish(struct emu_training_result *result)
 {
+    if (result->plan)
+        emu_gradients_finish(result->gradients, result->plan->tensor_count);
     emu_audit_finish(&result->audit);
     emu_job_result_finish(&result->job);
     emu_findings_finish(&result->findings);
