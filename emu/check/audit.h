@@ -41,7 +41,9 @@ struct emu_check_figures {
     uint64_t differed;
     double worst; /* oracle: largest |mesh - oracle| / allowed, 0..1 in a pass */
     double largest_difference, largest_bound; /* oracle: over all elements */
-    char why[96];                             /* of a skipped check */
+    uint64_t examined; /* oracle: values looked at one by one (equal copies once) */
+    uint64_t loose;    /* of these, with a bound above their own size: it proves little there */
+    char why[96];      /* of a skipped check */
 };
 
 struct emu_evidence {

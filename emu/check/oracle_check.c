@@ -38,6 +38,8 @@ static bool value_agrees(struct emu_check_figures *figures, double value,
         figures->largest_difference = difference;
     if (expected.bound > figures->largest_bound)
         figures->largest_bound = expected.bound;
+    figures->examined++;
+    figures->loose += expected.bound > 0.0 && !(2.0 * expected.bound <= fabs(expected.value));
     return excess <= 1.0;
 }
 

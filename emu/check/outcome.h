@@ -37,6 +37,14 @@ struct emu_training_step {
         loss_bound; /* loss of the mesh of one, and how far the mesh may be from it */
 };
 
+/* Exact arithmetic: where something was rounded for the first time. */
+struct emu_first_rounding {
+    uint64_t step; /* 0: nothing was */
+    uint32_t rank;
+    char kernel[24]; /* "exp_sum", "all_reduce" */
+    char where[64];  /* "forward and backward", a parameter */
+};
+
 struct emu_training_result {
     const struct emu_config *config; /* borrowed */
     const struct emu_plan *plan;     /* borrowed */
@@ -45,6 +53,7 @@ struct emu_training_result {
     struct emu_findings findings;    /* all, causes before what follows from them */
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
+    struct emu_first_rounding rounding;
     uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */
     struct emu_gradient_view
         *gradients; /* of the last step, one a tensor; NULL: not asked for. Owned */

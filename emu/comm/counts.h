@@ -13,9 +13,10 @@ struct emu_counts {
     uint64_t *pairs; /* 2 * world: sends to, receives from; NULL until the first message. Owned */
 };
 
-/* Number of this call, and count it. The call has passed emu_call_check, or its number is 0. */
-uint64_t emu_counts_next(struct emu_counts *counts, const struct emu_roster *roster,
-                         const struct emu_call *call);
+/* Where the number of this call stands: take it, and add 1 once the call has begun. NULL: it has
+ * none (a group or rank that does not exist, no memory); such calls are number 0. */
+uint64_t *emu_counts_of(struct emu_counts *counts, const struct emu_roster *roster,
+                        const struct emu_call *call);
 void emu_counts_finish(struct emu_counts *counts);
 
 #endif

@@ -43,18 +43,15 @@ static enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *re
     return layer->below->ops->wait(layer->below, request);
 }
 
-static uint64_t record_begin(struct recorder *recorder, const struct emu_call *call)
+static void record_begin(struct recorder *recorder, const struct emu_call *call, uint64_t index)
 {
     const struct emu_rank *rank = recorder->layer.rank;
-    uint64_t number = recorder->begun++;
-    uint64_t index = emu_counts_next(&recorder->counts, rank->roster, call);
-    if (rank->segment) {
-        struct emu_note note;
-        emu_note_of(call, index, &note);
-        emu_recorder_begin(rank->segment, rank->id, number, &note);
-        emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_BEFORE);
-    }
-    return number;
+    if (!rank->segment)
+        return;
+    struct emu_note note;
+    emu_note_of(call, index, &note);
+    emu_recorder_begin(rank->segment, rank->id, recorder->begun, &note);
+    emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_BEFORE);
 }
 
 static void record_end(struct recorder *recorder, uint64_t number, enum emu_status status)
@@ -70,14 +67,18 @@ static enum emu_status asked_start(struct emu_layer *layer, const struct emu_cal
                                    struct emu_request **request)
 {
     struct recorder *recorder = recorder_of(layer);
+    uint64_t *index = emu_counts_of(&recorder->counts, layer->rank->roster, call);
     count(recorder->traffic, call);
-    uint64_t number = record_begin(recorder, call);
+    record_begin(recorder, call, index ? *index : 0);
+    uint64_t number = recorder->begun++;
     struct emu_request *begun = NULL;
     enum emu_status status = layer->below->ops->start(layer->below, call, &begun);
     if (status) {
         record_end(recorder, number, status);
         return status;
     }
+    if (index) /* a refused call has no number of its own */
+        ++*index;
     begun->record = number;
     *request = begun;
     return EMU_OK;

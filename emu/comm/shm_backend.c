@@ -94,8 +94,8 @@ static enum emu_status prepare(struct shm_backend *backend, struct shm_request *
 {
     const struct emu_call *call = &request->base.call;
     if (shm_is_message(request)) {
-        uint64_t index = emu_counts_next(&backend->counts, backend->segment->roster, call);
-        emu_note_of(call, index, &request->note);
+        uint64_t *number = emu_counts_of(&backend->counts, backend->segment->roster, call);
+        emu_note_of(call, number ? (*number)++ : 0, &request->note);
         return EMU_OK;
     }
     if (call->group == EMU_GROUP_SELF ||

@@ -60,6 +60,30 @@ static void put_check(struct emu_json *json, enum emu_check check,
         emu_json_put_f64(json, "worst", figures->worst);
         emu_json_put_f64(json, "largest_difference", figures->largest_difference);
         emu_json_put_f64(json, "largest_bound", figures->largest_bound);
+        emu_json_put_u64(json, "examined", figures->examined);
+        emu_json_put_u64(json, "loose", figures->loose);
+    }
+    emu_json_object_end(json);
+}
+
+/* Exact arithmetic: steps proved equal bit for bit, and where a rounding ended that. */
+static void put_exact(struct emu_json *json, const struct emu_training_result *result)
+{
+    if (result->config->arithmetic != EMU_ARITH_EXACT)
+        return;
+    emu_json_key(json, "exact");
+    emu_json_object_begin(json);
+    emu_json_put_u64(json, "steps_equal_in_all_bits", result->exact_steps);
+    emu_json_key(json, "first_rounding");
+    if (result->rounding.step == 0) {
+        emu_json_null(json);
+    } else {
+        emu_json_object_begin(json);
+        emu_json_put_u64(json, "step", result->rounding.step);
+        emu_json_put_u64(json, "rank", result->rounding.rank);
+        emu_json_put_string(json, "kernel", result->rounding.kernel);
+        emu_json_put_string(json, "where", result->rounding.where);
+        emu_json_object_end(json);
     }
     emu_json_object_end(json);
 }
@@ -148,6 +172,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
         emu_json_key(json, "gradients");
         emu_gradients_to_json(result->plan, result->gradients, json);
     }
+    put_exact(json, result);
     put_books(json);
     put_ranks(json, result);
     put_time(json, &result->job);

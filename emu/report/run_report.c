@@ -134,7 +134,7 @@ static bool is_shown(uint64_t at, uint64_t count)
 static void add_step(struct emu_text_table *table, const struct emu_training_step *step)
 {
     emu_text_table_cell(table, "%" PRIu64, step->step);
-    emu_text_table_cell(table, "%.6f", step->loss);
+    emu_text_table_cell(table, fabs(step->loss) < 1e6 ? "%.6f" : "%.6g", step->loss);
     emu_text_table_cell(table, "%.6g", step->grad_norm);
     emu_text_table_cell(table, "%" PRIu64, step->tokens);
     if (!step->has_oracle) {
@@ -175,7 +175,8 @@ static const struct {
     [EMU_CHECK_REPLICAS] = {"hashes of weights, gradients and optimizer state", "all equal",
                             "differ"},
     [EMU_CHECK_TILING] = {"blocks", "each element in one", "faults"},
-    [EMU_CHECK_LEDGER] = {"coefficients", "all right", "wrong"},
+    [EMU_CHECK_LEDGER] = {"coefficients", "every source counts 1/tokens on every rank",
+                          "parameters with others"},
     [EMU_CHECK_ORACLE] = {"values compared with a mesh of one", "all within twice their bound",
                           "too far"},
     [EMU_CHECK_MEMORY] = {"byte counts", "all as predicted", "differ"},
@@ -201,9 +202,31 @@ static void add_check(const struct emu_check_figures *figures, enum emu_check ch
     else
         emu_text_printf(out, "%" PRIu64 " %s", figures->differed, check_words[check].bad);
     if (check == EMU_CHECK_ORACLE)
-        emu_text_printf(out, "; worst %.2g of it, largest difference %.2g, largest bound %.2g",
-                        figures->worst, figures->largest_difference, figures->largest_bound);
+        emu_text_printf(out, "; worst %.2g of it, largest difference %.2g", figures->worst,
+                        figures->largest_difference);
     emu_text_putc(out, '\n');
+    if (check == EMU_CHECK_ORACLE && figures->loose > 0)
+        emu_text_printf(
+            out,
+            "                     the bound is tight for %.4g %% of them, and above the "
+            "value itself for the rest\n",
+            100.0 * (double)(figures->examined - figures->loose) / (double)figures->examined);
+}
+
+static void add_exact(const struct emu_training_result *result, struct emu_text *out)
+{
+    const struct emu_first_rounding *first = &result->rounding;
+    if (result->config->arithmetic != EMU_ARITH_EXACT)
+        return;
+    emu_text_printf(out,
+                    "  exact     %" PRIu64 " of %" PRIu64
+                    " steps rounded nothing: mesh and oracle equal bit for bit\n",
+                    result->exact_steps, result->step_count);
+    if (first->step > 0)
+        emu_text_printf(out,
+                        "            first rounding: step %" PRIu64 ", rank %" PRIu32
+                        ", kernel %s (%s); from there the derived bound applies\n",
+                        first->step, first->rank, first->kernel, first->where);
 }
 
 static void add_checks(const struct emu_audit *audit, bool colour, struct emu_text *out)
@@ -245,6 +268,7 @@ void emu_run_report(const struct emu_training_result *result, bool colour, struc
     add_training(result, out);
     add_steps(result, out);
     add_checks(&result->audit, colour, out);
+    add_exact(result, out);
     emu_text_putc(out, '\n');
     emu_run_report_verdict(result, colour, out);
 }

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct emu_auditor {
     const struct emu_plan *plan;
@@ -15,7 +16,8 @@ struct emu_auditor {
     struct emu_audit audit;
     struct emu_training_step *steps;
     uint64_t step_count;
-    uint64_t exact_steps;                /* in which mesh and oracle were compared bit for bit */
+    uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
+    struct emu_first_rounding rounding;
     struct emu_gradient_view *gradients; /* of the last step audited, where asked for */
     struct emu_evidence evidence;
     const struct emu_step_record **records; /* what evidence points to, owned */
@@ -177,13 +179,30 @@ static size_t first_fault(const struct emu_audit *audit, size_t from)
     return i;
 }
 
+/* The first rank that rounded something in this step; false where none did. */
+static bool find_rounding(struct emu_auditor *auditor)
+{
+    for (uint32_t rank = 0; rank < auditor->plan->roster.mesh->world; rank++) {
+        const struct emu_step_record *record = auditor->records[rank];
+        if (!record->inexact)
+            continue;
+        struct emu_first_rounding *first = &auditor->rounding;
+        if (first->step == 0) {
+            *first = (struct emu_first_rounding){.step = record->step, .rank = rank};
+            memcpy(first->kernel, record->inexact_kernel, sizeof first->kernel);
+            memcpy(first->where, record->inexact_where, sizeof first->where);
+        }
+        return true;
+    }
+    return false;
+}
+
 /* In exact arithmetic: where nothing was rounded, on the mesh or in the twin, bits must be equal.
  */
 static void sharpen(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
 {
-    for (uint32_t rank = 0; rank < auditor->plan->roster.mesh->world; rank++)
-        if (auditor->records[rank]->inexact)
-            return;
+    if (auditor->plan->config->arithmetic != EMU_ARITH_EXACT || find_rounding(auditor))
+        return;
     if (emu_oracle_sharpen(auditor->oracle, oracle))
         auditor->exact_steps++;
 }
@@ -283,6 +302,7 @@ void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *r
     result->steps = auditor->steps;
     result->step_count = auditor->step_count;
     result->exact_steps = auditor->exact_steps;
+    result->rounding = auditor->rounding;
     result->gradients = auditor->gradients;
     auditor->gradients = NULL;
     emu_audit_init(&auditor->audit);

@@ -56,6 +56,19 @@ static void break_groups_of(const struct emu_segment *segment, uint32_t rank)
     }
 }
 
+/* Ring a rank that may wait for a message. The ring wakes who sleeps on the bell; the second wake
+ * is for a sender that had changed the bell and died before it woke, which only a rank that shows
+ * where it sleeps can need. */
+static void ring_once_more(const struct emu_segment *segment, uint32_t rank)
+{
+    struct emu_board *board = emu_board_of(segment, rank);
+    if (emu_board_gone(segment, rank))
+        return;
+    emu_bell_ring(segment, rank);
+    if (atomic_load_explicit(&board->sleeps_on, memory_order_seq_cst))
+        emu_futex_wake(&board->bell, INT_MAX);
+}
+
 void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank)
 {
     struct emu_board *board = emu_board_of(segment, rank);
@@ -64,11 +77,8 @@ void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank)
     atomic_store_explicit(&board->gone_ns, emu_clock_ns(), memory_order_release);
     atomic_fetch_add_explicit(&emu_header_of(segment)->failed, 1, memory_order_acq_rel);
     break_groups_of(segment, rank);
-    for (uint32_t other = 0; other < segment->world; other++) {
-        emu_bell_ring(segment, other);
-        /* also for a sender that died between changing the bell and waking */
-        emu_futex_wake(&emu_board_of(segment, other)->bell, INT_MAX);
-    }
+    for (uint32_t other = 0; other < segment->world; other++)
+        ring_once_more(segment, other);
     emu_gate_ring(segment);
     emu_news_post(segment);
 }

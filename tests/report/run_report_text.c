@@ -44,7 +44,7 @@ Test(report_run_text, a_passed_run_is_told_from_mesh_to_verdict)
         "  tiling    skipped  no step was checked\n"
         "  ledger    skipped  checks.ledger is false\n"
         "  oracle    pass     12000 values compared with a mesh of one: all within twice their "
-        "bound; worst 0.031 of it, largest difference 2.5e-16, largest bound 1e-14\n"
+        "bound; worst 0.031 of it, largest difference 2.5e-16\n"
         "  memory    skipped  no step was checked\n"
         "  traffic   skipped  no step was checked\n"
         "\n"
