@@ -93,17 +93,33 @@ enum emu_layout { EMU_LAYOUT_EQUAL, EMU_LAYOUT_CHUNKS };
 /* The group of the caller alone. Legal wherever a group is; every collective on it is local. */
 #define EMU_GROUP_SELF UINT32_MAX
 
-/* count by kind, in elements of the caller's input:
- *   barrier 0 · broadcast, reduce, all_reduce: the vector · reduce_scatter, all_to_all, scatter
- * (the root's): the whole, split by the chunk rule over the members · all_gather, gather: see
- * layout · send: the message · recv: the room in `output` (a shorter message is legal). input read:
- * broadcast and scatter at the root only; all others on every member output written: reduce and
- * gather at the root only; broadcast on all members but the root `output` may equal `input` (in
- * place); otherwise they must not overlap. all_to_all: input holds size chunks; member j receives
- * chunk j of everyone, packed by group rank in place reduce_scatter, scatter: the caller's own
- * chunk is written to the start of output in place all_gather: the caller's part is read from the
- * start of input count 0 with NULL buffers is legal. Arguments that a member does not use may hold
- * anything. */
+/* What count, input and output mean, in elements.
+ *
+ * count
+ * - barrier: not used
+ * - broadcast, reduce, all_reduce: the vector
+ * - reduce_scatter, all_to_all, scatter: the whole input (scatter: of the root; the others pass the
+ *   same number), split by the chunk rule over the members
+ * - all_gather, gather: see layout
+ * - send: the message; recv: the room in `output` (a shorter message is legal)
+ *
+ * input: read at the root only in broadcast and scatter, on every member otherwise. In all_to_all
+ * it holds one chunk for each member, and member j receives chunk j of everyone, packed by group
+ * rank.
+ *
+ * output: written at the root only in reduce and gather, on all but the root in broadcast, on every
+ * member otherwise.
+ *
+ * In place: `output` may equal `input`; otherwise the two must not overlap. reduce_scatter and
+ * scatter then write the caller's own chunk to the start, all_gather and gather read the caller's
+ * part from the start.
+ *
+ * count 0 with NULL buffers is legal. Arguments that a member does not use may hold anything.
+ *
+ * Arithmetic: sums and products of integers wrap (two's complement); avg is the sum divided once by
+ * the size of the group, for integers the wrapped sum truncated towards zero; min and max give the
+ * first NaN in group order, if there is one.
+ */
 struct emu_call {
     enum emu_kind kind;
     uint32_t group; /* id from emu_rank_group; send and recv: ignored */

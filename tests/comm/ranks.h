@@ -17,7 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifndef RANKS_MAX
 #define RANKS_MAX 64
+#endif
 #define RANKS_LATE 1000   /* code of a rank that was still there at the deadline */
 #define RANKS_SIGNAL 2000 /* plus the number of the signal that ended it */
 
