@@ -226,3 +226,41 @@ Test(failures, of_several_ranks_are_one_incident_of_the_group, .timeout = 30)
     cr_expect(incident.rank == 1 || incident.rank == 3);
     ranks_close(&ranks);
 }
+
+/* Large and small messages around a ring, until a rank dies: nobody hangs, with a ferry half full
+ * or a message just announced. */
+static int ring_until_broken(struct emu_rank *rank, void *user)
+{
+    emu_rank_set_strict(rank, user != NULL);
+    enum { BIG = 250000 };
+    static unsigned char in[BIG], out[BIG];
+    uint32_t n = emu_rank_world(rank), me = emu_rank_id(rank);
+    for (uint64_t turn = 0;; turn++) {
+        uint64_t count = turn % 3 == 0 ? BIG : turn % 3 * 100;
+        in[count - 1] = (unsigned char)(turn * 7 + me);
+        enum emu_status status =
+            emu_sendrecv(rank, (me + 1) % n, in, count, (me + n - 1) % n, out, count, EMU_U8, 0);
+        if (status == EMU_EPEER)
+            return 0;
+        RANKS_EXPECT(status == EMU_OK);
+        RANKS_EXPECT(out[count - 1] == (unsigned char)(turn * 7 + (me + n - 1) % n));
+    }
+}
+
+Test(failures, of_a_messenger_leave_nobody_waiting, .timeout = 120)
+{
+    uint64_t random = 99;
+    for (int run = 0; run < 40; run++) {
+        struct ranks ranks;
+        cr_assert(ranks_open(&ranks, "dp=3", NULL));
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        ranks_fork(&ranks, ring_until_broken, run % 2 ? "strict" : NULL);
+        emu_clock_sleep((random >> 33) % 6000000);
+        kill(ranks.pids[1], SIGKILL);
+        ranks_reap(&ranks, 20);
+        for (uint32_t i = 0; i < 3; i++)
+            cr_expect_eq(ranks.codes[i], i == 1 ? RANKS_SIGNAL + SIGKILL : 0, "run %d: %d", run,
+                         ranks.codes[i]);
+        ranks_close(&ranks);
+    }
+}

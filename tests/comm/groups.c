@@ -157,6 +157,12 @@ static int junk(struct emu_rank *rank, void *user)
     call.dtype = (enum emu_dtype)(me + 40);
     RANKS_EXPECT(emu_run_call(rank, &call) == EMU_OK);
     RANKS_EXPECT(emu_all_gather(rank, 0, NULL, NULL, 0, EMU_F64) == EMU_OK);
+    int32_t *whole = me == 1 ? out : NULL; /* buffers of the root alone */
+    RANKS_EXPECT(emu_gather(rank, 0, arena, whole, 1, EMU_I32, 1) == EMU_OK);
+    RANKS_EXPECT(me != 1 || (out[0] == 0 && out[3] == 3));
+    RANKS_EXPECT(emu_reduce(rank, 0, arena, whole, 4, EMU_I32, EMU_MAX, 1) == EMU_OK);
+    RANKS_EXPECT(me != 1 || out[3] == 3);
+    RANKS_EXPECT(emu_scatter(rank, 0, whole, arena, 4, EMU_I32, 1) == EMU_OK && arena[0] == 3);
     return 0;
 }
 
