@@ -1,4 +1,5 @@
 #include "mesh/notation.h"
+#include "mesh/place.h"
 
 #include <string.h>
 
@@ -71,11 +72,14 @@ uint32_t emu_axes_group_size(const struct emu_mesh *mesh, const struct emu_axes 
 {
     uint32_t size = 1;
     for (uint32_t i = 0; i < axes->count; i++)
-        size *= mesh->axes[axes->index[i]].size;
+        size *= emu_axes_parts(mesh, axes, i);
     return size;
 }
 
 uint32_t emu_axes_group_count(const struct emu_mesh *mesh, const struct emu_axes *axes)
 {
-    return mesh->world / emu_axes_group_size(mesh, axes);
+    uint32_t size = 1;
+    for (uint32_t i = 0; i < axes->count; i++)
+        size *= mesh->axes[axes->index[i]].size;
+    return mesh->world / size;
 }

@@ -62,9 +62,10 @@ uint32_t emu_group_member(const struct emu_group *group, uint32_t index)
         return index;
     uint32_t place = group->base;
     for (uint32_t i = group->axes.count; i-- > 0;) {
-        const struct emu_axis *axis = &group->mesh->axes[group->axes.index[i]];
-        place += index % axis->size * axis->stride;
-        index /= axis->size;
+        uint32_t parts = emu_axes_parts(group->mesh, &group->axes, i);
+        uint32_t coordinate = emu_axes_part_coord(group->mesh, &group->axes, i, index % parts);
+        place += coordinate * group->mesh->axes[group->axes.index[i]].stride;
+        index /= parts;
     }
     return emu_place_rank(group->mesh, place);
 }
@@ -92,8 +93,11 @@ int64_t emu_group_index(const struct emu_group *group, uint32_t rank)
     for (uint32_t i = 0; i < group->axes.count; i++) {
         const struct emu_axis *axis = &mesh->axes[group->axes.index[i]];
         uint32_t coordinate = emu_place_coord(place, axis);
+        uint32_t part = emu_axes_coord_part(mesh, &group->axes, i, coordinate);
+        if (part == UINT32_MAX)
+            return -1;
         base -= coordinate * axis->stride;
-        index = index * axis->size + coordinate;
+        index = index * emu_axes_parts(mesh, &group->axes, i) + part;
     }
     return base == group->base ? (int64_t)index : -1;
 }

@@ -25,4 +25,31 @@ static inline uint32_t emu_place_coord(uint32_t place, const struct emu_axis *ax
     return place / axis->stride % axis->size;
 }
 
+/* Coordinates of axis i of the set that take part in its groups. */
+static inline uint32_t emu_axes_parts(const struct emu_mesh *mesh, const struct emu_axes *axes,
+                                      uint32_t i)
+{
+    uint32_t size = mesh->axes[axes->index[i]].size;
+    return (axes->ends >> i & 1) && size > 2 ? 2 : size;
+}
+
+/* The coordinate of part `part`, and back; UINT32_MAX for a coordinate that takes no part. */
+static inline uint32_t emu_axes_part_coord(const struct emu_mesh *mesh, const struct emu_axes *axes,
+                                           uint32_t i, uint32_t part)
+{
+    bool last = (axes->ends >> i & 1) && part == 1;
+    return last ? mesh->axes[axes->index[i]].size - 1 : part;
+}
+
+static inline uint32_t emu_axes_coord_part(const struct emu_mesh *mesh, const struct emu_axes *axes,
+                                           uint32_t i, uint32_t coordinate)
+{
+    uint32_t size = mesh->axes[axes->index[i]].size;
+    if (!(axes->ends >> i & 1) || size <= 2)
+        return coordinate;
+    if (coordinate == 0)
+        return 0;
+    return coordinate == size - 1 ? 1 : UINT32_MAX;
+}
+
 #endif

@@ -12,7 +12,7 @@ static void name_axes(const struct emu_mesh *mesh, const struct emu_axes *axes,
 {
     size_t used = 0;
     for (uint32_t i = 0; i < axes->count; i++) {
-        const char *name = mesh->axes[axes->index[i]].name;
+        const char *name = axes->ends >> i & 1 ? "tied" : mesh->axes[axes->index[i]].name;
         size_t size = strlen(name);
         if (used + size + sizeof ",..." > EMU_NAME_MAX * 2) {
             memcpy(out + used, ",...", sizeof ",...");
@@ -28,7 +28,7 @@ static void name_axes(const struct emu_mesh *mesh, const struct emu_axes *axes,
 
 static bool same_axes(const struct emu_axes *a, const struct emu_axes *b)
 {
-    return a->count == b->count && memcmp(a->index, b->index, a->count) == 0;
+    return a->count == b->count && a->ends == b->ends && memcmp(a->index, b->index, a->count) == 0;
 }
 
 /* Append the family; its ids follow those that are there. */
@@ -166,14 +166,11 @@ enum emu_status emu_roster_group_of(const struct emu_roster *roster, uint32_t fa
     if (rank >= roster->mesh->world)
         return EMU_ENOTMEMBER;
     const struct emu_family *found = &roster->families[family];
-    if (found->axes.count > 0) {
-        *group = found->first_group + emu_group_number_of(roster->mesh, &found->axes, rank);
-        return EMU_OK;
-    }
-    struct emu_group only = emu_roster_group(roster, found->first_group);
-    if (!emu_group_contains(&only, rank))
+    uint32_t number = found->axes.count ? emu_group_number_of(roster->mesh, &found->axes, rank) : 0;
+    struct emu_group its = emu_roster_group(roster, found->first_group + number);
+    if (!emu_group_contains(&its, rank))
         return EMU_ENOTMEMBER;
-    *group = found->first_group;
+    *group = found->first_group + number;
     return EMU_OK;
 }
 

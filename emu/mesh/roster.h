@@ -34,9 +34,10 @@ struct emu_roster {
 void emu_roster_init(struct emu_roster *roster, const struct emu_mesh *mesh);
 void emu_roster_finish(struct emu_roster *roster);
 
-/* Add the groups over these axes (a set that is there already is found, not added again) or one
- * named list. *family is the index. EMU_ERANGE: too many families. EMU_EINVAL: a name in use, a
- * rank twice or outside the mesh, an empty list. */
+/* Add the groups over these axes (an axis of which only the ends take part is named "tied") (a set
+ * that is there already is found, not added again) or one named list. *family is the index.
+ * EMU_ERANGE: too many families. EMU_EINVAL: a name in use, a rank twice or outside the mesh, an
+ * empty list. */
 EMU_MUST_CHECK enum emu_status emu_roster_add_axes(struct emu_roster *roster,
                                                    const struct emu_axes *axes, uint32_t *family);
 EMU_MUST_CHECK enum emu_status emu_roster_add_list(struct emu_roster *roster, const char *name,

@@ -53,6 +53,7 @@ struct emu_mesh_error {
 struct emu_axes {
     uint32_t count;
     uint8_t index[EMU_MESH_MAX_AXES];
+    uint16_t ends; /* bit i: of axis index[i] the first and the last coordinate alone take part */
 };
 
 /* One group: the ranks that differ from the place `base` in the given axes alone. Without mesh and
