@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MESHES = ("dp=2,tp=2", "dp=4,tp=1", "dp=1,tp=4", "dp=3,tp=2", "dp=1,tp=1")
-NEVER_SKIPPED = ("init", "data", "tiling", "oracle")
+NEVER_SKIPPED = ("init", "data", "tiling", "ledger", "oracle")
 KILLS = ((0, 0.0), (1, 0.05), (2, 0.2), (3, 0.5))  # rank, seconds after all of them exist
 DEADLINE_S = 120
 
