@@ -24,6 +24,8 @@ bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank,
                        const struct emu_bounded *const *want, struct emu_audit *audit)
 {
     for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
+        if (!emu_evidence_holds(evidence, rank, i))
+            continue;
         uint64_t at = first_unexplained(evidence, rank, i, want[i]);
         if (at == UINT64_MAX)
             continue;

@@ -140,3 +140,22 @@ uint32_t emu_evidence_owner(const struct emu_evidence *evidence, uint32_t rank)
     }
     return emu_mesh_rank(mesh, coords);
 }
+
+bool emu_evidence_holds(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor)
+{
+    uint32_t stage = emu_mesh_coord(emu_evidence_mesh(evidence), rank, "pp");
+    return emu_tensor_held(evidence->plan, tensor, stage);
+}
+
+uint32_t emu_evidence_holder(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor)
+{
+    const struct emu_mesh *mesh = emu_evidence_mesh(evidence);
+    uint32_t coords[EMU_MESH_MAX_AXES] = {0};
+    int tp = emu_mesh_find(mesh, "tp");
+    int pp = emu_mesh_find(mesh, "pp");
+    if (tp >= 0 && emu_evidence_axis(evidence, tensor))
+        coords[tp] = emu_evidence_tp(evidence, rank);
+    if (pp >= 0)
+        coords[pp] = evidence->plan->tensors[tensor].stage;
+    return emu_mesh_rank(mesh, coords);
+}

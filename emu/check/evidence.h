@@ -59,6 +59,13 @@ bool emu_evidence_in_bounds(const struct emu_evidence *evidence, uint32_t rank, 
 uint32_t emu_evidence_reference(const struct emu_evidence *evidence, uint32_t rank,
                                 const char *axis);
 
+/* Does the rank's pipeline stage hold the tensor? */
+bool emu_evidence_holds(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor);
+
+/* The rank with which a holder of the tensor is compared: on the tensor's (first) stage, with its
+ * own tp coordinate where the tensor is split, 0 on all other axes. */
+uint32_t emu_evidence_holder(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor);
+
 /* The rank that stands for all that work on this one's tokens: its dp and cp coordinates, 0 on all
  * other axes. */
 uint32_t emu_evidence_owner(const struct emu_evidence *evidence, uint32_t rank);

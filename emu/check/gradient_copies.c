@@ -28,7 +28,7 @@ static bool same_ledger(const struct source *s, uint32_t a, uint32_t b)
 {
     const uint64_t *p = emu_ledger_row(s->evidence, a, s->tensor);
     const uint64_t *q = emu_ledger_row(s->evidence, b, s->tensor);
-    size_t bytes = emu_plan_sources(s->evidence->plan) * sizeof *p;
+    size_t bytes = emu_tensor_lanes(s->evidence->plan, s->tensor) * sizeof *p;
     return !p || !q || memcmp(p, q, bytes) == 0;
 }
 
@@ -70,7 +70,7 @@ static enum emu_status add_copy(const struct source *s, uint32_t rank,
         .ranks = calloc(emu_evidence_world(s->evidence), sizeof *copy->ranks),
         .value = calloc(tensor->rows * tensor->columns, sizeof *copy->value)};
     const uint64_t *row = emu_ledger_row(s->evidence, rank, s->tensor);
-    size_t bytes = emu_plan_sources(s->evidence->plan) * sizeof *row;
+    size_t bytes = emu_tensor_lanes(s->evidence->plan, s->tensor) * sizeof *row;
     if (row)
         copy->coefficients = malloc(bytes);
     if (!copy->ranks || !copy->value || (row && !copy->coefficients))
@@ -85,6 +85,8 @@ static enum emu_status collect_tensor(const struct source *s, struct emu_gradien
 {
     for (uint32_t rank = 0; rank < emu_evidence_world(s->evidence); rank++) {
         size_t at = 0;
+        if (!emu_evidence_holds(s->evidence, rank, s->tensor))
+            continue;
         while (at < view->copy_count && !same_gradient(s, view->copies[at].ranks[0], rank))
             at++;
         if (at == view->copy_count) {

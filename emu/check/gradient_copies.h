@@ -12,8 +12,9 @@
 struct emu_gradient_copy {
     uint32_t *ranks; /* ascending; owned, as all here */
     size_t rank_count;
-    double *value;          /* rows * columns of the logical tensor, row-major */
-    uint64_t *coefficients; /* one a source, in the field; NULL: no ledger was kept */
+    double *value; /* rows * columns of the logical tensor, row-major */
+    uint64_t
+        *coefficients; /* one a lane (emu_tensor_lanes), in the field; NULL: no ledger was kept */
 };
 
 struct emu_gradient_view {

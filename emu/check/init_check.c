@@ -71,9 +71,9 @@ static void look_at_all(struct look *look, bool references)
     const struct emu_evidence *evidence = look->evidence;
     for (uint32_t tensor = 0; tensor < tensors_of(look); tensor++)
         for (uint32_t rank = 0; rank < emu_evidence_world(evidence); rank++) {
-            uint32_t reference =
-                emu_evidence_reference(evidence, rank, emu_evidence_axis(evidence, tensor));
-            bool readable = emu_evidence_in_bounds(evidence, rank, tensor);
+            uint32_t reference = emu_evidence_holder(evidence, rank, tensor);
+            bool readable = emu_evidence_holds(evidence, rank, tensor) &&
+                            emu_evidence_in_bounds(evidence, rank, tensor);
             if ((rank == reference) == references && readable)
                 look_at(look, rank, tensor, reference);
         }

@@ -34,12 +34,13 @@ static struct emu_ledger_path path_of(const struct emu_evidence *evidence, uint3
 static struct emu_ledger_judgement judge(const struct emu_evidence *evidence,
                                          struct emu_ledger_evidence *ledger, uint32_t tensor)
 {
-    struct emu_ledger_rows rows = {ledger->rows, evidence->plan->roster.mesh->world};
-    for (uint32_t rank = 0; rank < rows.count; rank++)
-        ledger->rows[rank] = emu_ledger_row(evidence, rank, tensor);
+    emu_ledger_gather(evidence, tensor, ledger);
+    ledger->sources.uses = emu_tensor_tied(evidence->plan, tensor) ? 2 : 1;
+    struct emu_ledger_rows rows = {ledger->rows, ledger->row_count};
     struct emu_ledger_path path = path_of(evidence, tensor);
     struct emu_ledger_judgement judgement;
     emu_ledger_judge(&ledger->sources, &rows, &path, &judgement);
+    judgement.worst_row = ledger->holders[judgement.worst_row]; /* a rank from here on */
     return judgement;
 }
 

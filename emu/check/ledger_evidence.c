@@ -33,18 +33,20 @@ bool emu_ledger_evidence_init(const struct emu_evidence *evidence, struct emu_le
 {
     const struct emu_plan *plan = evidence->plan;
     uint32_t count = emu_plan_sources(plan);
-    *out =
-        (struct emu_ledger_evidence){.tokens = calloc(count, sizeof *out->tokens),
-                                     .rows = calloc(plan->roster.mesh->world, sizeof *out->rows)};
-    if (!out->tokens || !out->rows) {
+    uint32_t world = plan->roster.mesh->world;
+    *out = (struct emu_ledger_evidence){.tokens = calloc(2 * (size_t)count, sizeof *out->tokens),
+                                        .rows = calloc(world, sizeof *out->rows),
+                                        .holders = calloc(world, sizeof *out->holders)};
+    if (!out->tokens || !out->rows || !out->holders) {
         emu_ledger_evidence_finish(out);
         return false;
     }
     gather_tokens(evidence, out);
-    out->sources = (struct emu_ledger_sources){plan->shape.dp, plan->shape.cp,
-                                               plan->shape.microbatches, out->tokens, 0};
+    out->sources = (struct emu_ledger_sources){
+        plan->shape.dp, plan->shape.cp, plan->shape.microbatches, 1, out->tokens, 0};
     for (uint32_t s = 0; s < count; s++)
         out->sources.all += out->tokens[s];
+    memcpy(out->tokens + count, out->tokens, count * sizeof *out->tokens);
     return true;
 }
 
@@ -52,7 +54,21 @@ void emu_ledger_evidence_finish(struct emu_ledger_evidence *ledger)
 {
     free(ledger->tokens);
     free(ledger->rows);
+    free(ledger->holders);
     *ledger = (struct emu_ledger_evidence){0};
+}
+
+void emu_ledger_gather(const struct emu_evidence *evidence, uint32_t tensor,
+                       struct emu_ledger_evidence *ledger)
+{
+    ledger->row_count = 0;
+    for (uint32_t rank = 0; rank < evidence->plan->roster.mesh->world; rank++) {
+        const uint64_t *row = emu_ledger_row(evidence, rank, tensor);
+        if (!row)
+            continue;
+        ledger->holders[ledger->row_count] = rank;
+        ledger->rows[ledger->row_count++] = row;
+    }
 }
 
 const uint64_t *emu_ledger_row(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor)

@@ -41,6 +41,21 @@ static bool find_missing(const struct view *v, struct emu_ledger_judgement *out)
     return false;
 }
 
+/* A tied table: a holder that has no lane of one of the uses. */
+static bool lacks_a_use(const struct view *v)
+{
+    uint32_t sources = v->count / v->sources->uses;
+    for (uint32_t r = 0; r < v->rows->count; r++)
+        for (uint32_t use = 0; use < v->sources->uses; use++) {
+            bool any = false;
+            for (uint32_t s = use * sources; s < (use + 1) * sources; s++)
+                any = any || (counts(v, s) && v->rows->rows[r][s] != 0);
+            if (!any)
+                return true;
+        }
+    return false;
+}
+
 /* A source that no holder has. */
 static bool find_lost(const struct view *v, struct emu_ledger_judgement *out)
 {
@@ -117,7 +132,7 @@ static uint64_t divisor_of(const struct view *v, enum emu_weight_law law, uint32
             sum += v->sources->tokens[s];
         return sum;
     case EMU_WEIGHT_MICRO_MEANS:
-        for (uint32_t s = source % m; s < v->count; s += m)
+        for (uint32_t s = source % m; s < v->count / v->sources->uses; s += m)
             sum += v->sources->tokens[s];
         return sum;
     case EMU_WEIGHT_OTHER:
@@ -189,7 +204,8 @@ static void classify(const struct view *v, const struct emu_ledger_path *path,
 {
     out->worst_row = wrong_row(v);
     if (find_missing(v, out)) {
-        out->class_id = EMU_CLASS_MISSING_REDUCTION;
+        bool use = v->sources->uses > 1 && lacks_a_use(v);
+        out->class_id = use ? EMU_CLASS_TIED_UNSYNCED : EMU_CLASS_MISSING_REDUCTION;
         return;
     }
     if (find_lost(v, out)) {
@@ -208,7 +224,7 @@ void emu_ledger_judge(const struct emu_ledger_sources *sources, const struct emu
 {
     struct view v = {.sources = sources,
                      .rows = rows,
-                     .count = sources->dp * sources->cp * sources->microbatches};
+                     .count = sources->dp * sources->cp * sources->microbatches * sources->uses};
     uint64_t tokens = emu_field_reduce(sources->all);
     v.wanted = tokens ? emu_field_inverse(tokens) : 0;
     *out = (struct emu_ledger_judgement){.right = all_right(&v)};

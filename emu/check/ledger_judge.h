@@ -19,7 +19,8 @@
 /* Who owns tokens: sources are numbered (dp, cp, microbatch), microbatch fastest. */
 struct emu_ledger_sources {
     uint32_t dp, cp, microbatches;
-    const uint64_t *tokens; /* valid tokens of each source */
+    uint32_t uses; /* 2: a tied table on two stages, lanes of the second use follow; else 1 */
+    const uint64_t *tokens; /* valid tokens of each lane */
     uint64_t all;           /* their sum */
 };
 

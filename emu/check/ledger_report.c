@@ -36,11 +36,13 @@ static bool averaged(const struct emu_ledger_case *c, uint32_t axis)
     const struct emu_recipe_plan *recipe = &plan_of(c)->recipe;
     for (uint32_t r = 0; r < recipe->reduction_count; r++) {
         const struct emu_reduction_plan *reduction = &recipe->reductions[r];
+        uint32_t family;
+        const struct emu_axes *axes = emu_reduction_axes(plan_of(c), reduction, c->tensor, &family);
         if (!reduction->avg ||
             !emu_reduction_covers(reduction, plan_of(c)->tensors[c->tensor].name))
             continue;
-        for (uint32_t i = 0; i < reduction->axes.count; i++)
-            if (reduction->axes.index[i] == axis)
+        for (uint32_t i = 0; i < axes->count; i++)
+            if (axes->index[i] == axis)
                 return true;
     }
     return false;
@@ -73,22 +75,22 @@ static void explain_factor(const struct emu_ledger_case *c, struct emu_finding *
     emu_text_finish(&text);
 }
 
-/* Axes along which the coefficients of the holders differ. */
+/* Axes along which the coefficients of the holders differ from those of the first holder on that
+ * axis. */
 static void differing_axes(const struct emu_ledger_case *c, bool differs[EMU_MESH_MAX_AXES])
 {
     const struct emu_mesh *mesh = mesh_of(c);
-    uint32_t sources = emu_plan_sources(plan_of(c));
+    size_t bytes = emu_tensor_lanes(plan_of(c), c->tensor) * sizeof(uint64_t);
+    int pp = emu_mesh_find(mesh, "pp");
     for (uint32_t rank = 0; rank < mesh->world; rank++) {
-        uint32_t coords[EMU_MESH_MAX_AXES];
-        emu_mesh_coords(mesh, rank, coords);
-        for (uint32_t a = 0; a < mesh->axis_count; a++) {
-            uint32_t kept = coords[a];
-            coords[a] = 0;
+        const uint64_t *own = emu_ledger_row(c->evidence, rank, c->tensor);
+        for (uint32_t a = 0; own && a < mesh->axis_count; a++) {
+            uint32_t coords[EMU_MESH_MAX_AXES];
+            emu_mesh_coords(mesh, rank, coords);
+            coords[a] = (int)a == pp ? plan_of(c)->tensors[c->tensor].stage : 0;
             const uint64_t *base =
                 emu_ledger_row(c->evidence, emu_mesh_rank(mesh, coords), c->tensor);
-            coords[a] = kept;
-            const uint64_t *own = emu_ledger_row(c->evidence, rank, c->tensor);
-            if (memcmp(base, own, sources * sizeof *own) != 0)
+            if (base && memcmp(base, own, bytes) != 0)
                 differs[a] = true;
         }
     }
@@ -126,6 +128,21 @@ static void tell_missing(const struct emu_ledger_case *c, struct emu_finding *fi
                          emu_text_get(&axes));
     emu_text_finish(&axes);
     emu_text_finish(&rank);
+}
+
+static void tell_untied(const struct emu_ledger_case *c, struct emu_finding *finding)
+{
+    struct emu_text axes = {0};
+    name_axes(c, finding, &axes);
+    emu_finding_message(finding,
+                        "%s is one tied table on two stages, but its copies are trained apart: the "
+                        "gradients of its two uses were not summed over the ends of the pipeline",
+                        plan_of(c)->tensors[c->tensor].name);
+    emu_finding_set_text(&finding->explanation,
+                         "the copies differ along %s; the sum that is missing is "
+                         "{over: tied, op: sum, params: %s}",
+                         emu_text_get(&axes), plan_of(c)->tensors[c->tensor].name);
+    emu_text_finish(&axes);
 }
 
 static void tell_lost(const struct emu_ledger_case *c, struct emu_finding *finding,
@@ -210,12 +227,12 @@ static void tell_call(const struct emu_ledger_case *c, struct emu_finding *findi
 static void put_coefficients(const struct emu_ledger_case *c, struct emu_finding *finding)
 {
     const uint64_t *row = emu_ledger_row(c->evidence, c->judgement.worst_row, c->tensor);
-    for (uint32_t s = 0; s < emu_plan_sources(plan_of(c)); s++) {
+    for (uint32_t s = 0; s < emu_tensor_lanes(plan_of(c), c->tensor); s++) {
         char value[EMU_RATIONAL_TEXT_MAX];
         struct emu_text name = {0};
         if (c->ledger->tokens[s] == 0)
             continue;
-        emu_source_name(plan_of(c), s, &name);
+        emu_lane_name(plan_of(c), s, &name);
         emu_finding_coefficient(finding, emu_text_get(&name), emu_coefficient_text(row[s], value));
         emu_text_finish(&name);
     }
@@ -250,9 +267,11 @@ void emu_ledger_report(const struct emu_ledger_case *c, struct emu_audit *audit)
         return;
     }
     struct emu_text source = {0};
-    emu_source_name(plan_of(c), c->judgement.lost_source, &source);
+    emu_lane_name(plan_of(c), c->judgement.lost_source, &source);
     if (c->judgement.class_id == EMU_CLASS_MISSING_REDUCTION)
         tell_missing(c, finding, emu_text_get(&source));
+    else if (c->judgement.class_id == EMU_CLASS_TIED_UNSYNCED)
+        tell_untied(c, finding);
     else if (c->judgement.class_id == EMU_CLASS_LOST_MICROBATCH)
         tell_lost(c, finding, emu_text_get(&source));
     else if (c->judgement.class_id == EMU_CLASS_TOKEN_WEIGHT)

@@ -74,10 +74,10 @@ static void compare_tensor(struct look *look, enum emu_state state, uint32_t ten
                            uint64_t *wrong, bool references)
 {
     const struct emu_evidence *evidence = look->evidence;
-    const char *axis = emu_evidence_axis(evidence, tensor);
     for (uint32_t rank = 0; rank < emu_evidence_world(evidence); rank++) {
-        uint32_t reference = emu_evidence_reference(evidence, rank, axis);
-        if ((rank == reference) != references || !emu_evidence_in_bounds(evidence, rank, tensor))
+        uint32_t reference = emu_evidence_holder(evidence, rank, tensor);
+        if ((rank == reference) != references || !emu_evidence_holds(evidence, rank, tensor) ||
+            !emu_evidence_in_bounds(evidence, rank, tensor))
             continue;
         const struct emu_tensor_record *mine = emu_evidence_tensor(evidence, rank, tensor);
         const struct emu_tensor_record *other = emu_evidence_tensor(evidence, reference, tensor);

@@ -20,6 +20,12 @@ static bool holds_the_same(const void *context, uint32_t a, uint32_t b)
                           emu_evidence_hash(evidence, b, with->tensor, with->state));
 }
 
+static bool holds_it(const void *context, uint32_t rank)
+{
+    const struct comparison *with = context;
+    return emu_evidence_holds(with->evidence, rank, with->tensor);
+}
+
 static bool is_known(const struct emu_divergences *divergences, enum emu_state state,
                      uint32_t tensor, int64_t tp)
 {
@@ -45,6 +51,7 @@ static bool append(struct emu_divergences *divergences, const struct comparison 
     struct emu_split_params params = {.mesh = emu_evidence_mesh(with->evidence),
                                       .axis = tp < 0 ? NULL : "tp",
                                       .coordinate = tp < 0 ? 0 : (uint32_t)tp,
+                                      .member = holds_it,
                                       .same = holds_the_same,
                                       .context = with};
     if (emu_split_init(&made->split, &params) != EMU_OK)
@@ -60,8 +67,8 @@ bool emu_divergences_find(struct emu_divergences *divergences, const struct emu_
     const char *axis = emu_evidence_axis(evidence, tensor);
     struct comparison with = {evidence, state, tensor};
     for (uint32_t rank = 0; rank < emu_evidence_world(evidence); rank++) {
-        uint32_t reference = emu_evidence_reference(evidence, rank, axis);
-        if (rank == reference)
+        uint32_t reference = emu_evidence_holder(evidence, rank, tensor);
+        if (rank == reference || !holds_it(&with, rank))
             continue;
         ++*compared;
         if (holds_the_same(&with, rank, reference))

@@ -17,6 +17,8 @@ static void sort_into_classes(struct emu_split *split, const struct emu_split_pa
         if (!shares(params->mesh, rank, params->axis, params->coordinate) ||
             !shares(params->mesh, rank, params->axis_too, params->coordinate_too))
             continue;
+        if (params->member && !params->member(params->context, rank))
+            continue;
         uint32_t at = 0;
         while (at < split->classes && !params->same(params->context, first[at], rank))
             at++;

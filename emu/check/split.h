@@ -21,6 +21,7 @@ struct emu_split_params {
     uint32_t coordinate;
     const char *axis_too; /* likewise: members share a coordinate on this axis as well */
     uint32_t coordinate_too;
+    bool (*member)(const void *context, uint32_t rank); /* NULL: all that share the coordinates */
     bool (*same)(const void *context, uint32_t a, uint32_t b); /* do two ranks hold the same? */
     const void *context;
 };

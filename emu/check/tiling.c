@@ -276,7 +276,7 @@ void emu_check_tiling(const struct emu_evidence *evidence, struct emu_audit *aud
     sweep.failed = !sweep.parts;
     for (uint32_t rank = 0; rank < world && !sweep.failed; rank++)
         for (uint32_t tensor = 0; tensor < evidence->plan->tensor_count; tensor++)
-            if (emu_evidence_tp(evidence, rank) == 0)
+            if (emu_evidence_tp(evidence, rank) == 0 && emu_evidence_holds(evidence, rank, tensor))
                 check_group(&sweep, rank, tensor);
     if (sweep.failed)
         emu_audit_no_memory(audit, EMU_CHECK_TILING);

@@ -28,9 +28,10 @@ static void matrix(struct emu_tensor_plan *tensor, uint64_t rows, uint64_t colum
     tensor->over_tp = over_tp;
 }
 
-static void add_table(struct emu_plan *plan, const char *name)
+static void add_table(struct emu_plan *plan, const char *name, uint32_t stage)
 {
     struct emu_tensor_plan *tensor = next(plan);
+    tensor->stage = stage;
     snprintf(tensor->name, sizeof tensor->name, "%s", name);
     matrix(tensor, EMU_VOCAB, plan->config->model.embed, by_rows);
 }
@@ -38,6 +39,7 @@ static void add_table(struct emu_plan *plan, const char *name)
 static struct emu_tensor_plan *in_layer(struct emu_plan *plan, uint64_t layer, const char *part)
 {
     struct emu_tensor_plan *tensor = next(plan);
+    tensor->stage = emu_plan_stage_of(plan, layer);
     snprintf(tensor->name, sizeof tensor->name, "layers.%llu.%s", (unsigned long long)layer, part);
     return tensor;
 }
@@ -80,10 +82,11 @@ enum emu_status emu_plan_tensors(struct emu_plan *plan)
         add_linear(plan);
         return EMU_OK;
     }
-    add_table(plan, "embed.weight");
+    add_table(plan, "embed.weight", 0);
+    plan->tensors[0].tied = model->tie_embeddings;
     for (uint64_t layer = 0; layer < layers; layer++)
         add_layer(plan, layer);
     if (!model->tie_embeddings)
-        add_table(plan, "head.weight");
+        add_table(plan, "head.weight", plan->pp - 1);
     return EMU_OK;
 }

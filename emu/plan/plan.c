@@ -43,7 +43,8 @@ static enum emu_status family_over(struct emu_roster *roster, const char *const 
 static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh *mesh, bool derive)
 {
     static const char *const tokens[] = {"dp", "cp"};
-    static const char *const tp[] = {"tp"};
+    static const char *const tp[] = {"tp", "pp"};
+    static const char *const loss[] = {"dp", "cp", "pp"};
     emu_roster_init(&plan->roster, mesh);
     plan->dp = emu_mesh_size(mesh, "dp");
     plan->tp = emu_mesh_size(mesh, "tp");
@@ -51,6 +52,10 @@ static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh 
     enum emu_status status = family_over(&plan->roster, tp, 1, &plan->tp_family);
     if (status == EMU_OK)
         status = family_over(&plan->roster, tokens, 2, &plan->gradient_family);
+    if (status == EMU_OK)
+        status = family_over(&plan->roster, loss, 3, &plan->loss_family);
+    if (status == EMU_OK)
+        status = family_over(&plan->roster, tp, 2, &plan->norm_family);
     if (status == EMU_OK)
         status = emu_recipe_resolve(plan->config, derive, &plan->roster, &plan->recipe);
     return status;
@@ -67,15 +72,17 @@ static void plan_data(struct emu_plan *plan, const struct emu_mesh *mesh)
     plan->microbatches = plan->shape.microbatches;
 }
 
-static enum emu_status plan_make(const struct emu_config *config, struct emu_plan **plan)
+static enum emu_status plan_make(const struct emu_config *config, uint32_t pp,
+                                 struct emu_plan **plan)
 {
     struct emu_plan *made = calloc(1, sizeof *made);
     if (!made)
         return EMU_ENOMEM;
     made->config = config;
+    made->pp = pp;
     made->dtype = dtype_of(config->arithmetic);
     made->moments = moments_of(config->optimizer.kind);
-    made->split_most = emu_mesh_size(&config->mesh, "tp");
+    made->split_most = emu_mesh_size(&config->mesh, "tp") * emu_mesh_size(&config->mesh, "pp");
     plan_data(made, &config->mesh);
     enum emu_status status = emu_plan_tensors(made);
     if (status != EMU_OK) {
@@ -92,7 +99,7 @@ enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text
     if (!emu_plan_runnable(config, diagnostics))
         return EMU_EPARSE;
     struct emu_plan *made;
-    enum emu_status status = plan_make(config, &made);
+    enum emu_status status = plan_make(config, emu_mesh_size(&config->mesh, "pp"), &made);
     if (status != EMU_OK)
         return status;
     made->keeps_ledger = config->checks.ledger;
@@ -109,7 +116,7 @@ enum emu_status emu_plan_create_oracle(const struct emu_plan *plan, bool bounded
                                        struct emu_plan **oracle)
 {
     struct emu_plan *made;
-    enum emu_status status = plan_make(plan->config, &made);
+    enum emu_status status = plan_make(plan->config, 1, &made);
     if (status != EMU_OK)
         return status;
     made->mesh = (struct emu_mesh){
@@ -219,6 +226,14 @@ void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_te
     }
     if (!put)
         emu_text_puts(out, "dp=0");
+}
+
+void emu_lane_name(const struct emu_plan *plan, uint32_t lane, struct emu_text *out)
+{
+    uint32_t sources = emu_plan_sources(plan);
+    emu_source_name(plan, lane % sources, out);
+    if (lane >= sources)
+        emu_text_puts(out, "@head");
 }
 
 struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source)

@@ -32,6 +32,8 @@ struct emu_tensor_plan {
     enum emu_init_kind init;
     double init_scale; /* uniform in [-scale, scale); exact arithmetic: ternary, scale ignored */
     struct emu_placement over_tp;
+    uint32_t stage; /* pipeline stage that holds it */
+    bool tied;      /* the last stage holds a copy too: one tensor, two uses */
 };
 
 /* Who owns tokens: one source of gradient for each (dp, cp, microbatch). */
@@ -43,14 +45,16 @@ struct emu_plan {
     const struct emu_config *config; /* borrowed */
     struct emu_roster roster;        /* world, every axis, and the groups of the recipe */
     struct emu_mesh mesh;            /* of the oracle alone: dp=1 */
-    uint32_t dp, tp, cp;             /* sizes, 1 where absent */
+    uint32_t dp, tp, cp, pp;         /* sizes, 1 where absent */
     uint32_t microbatches;           /* that a rank runs in a step */
     struct emu_source_shape
-        shape;           /* of the sources: those of the mesh, also in the oracle's plan */
-    uint64_t batch;      /* sequences per step over the whole mesh (a token list is one) */
-    uint32_t split_most; /* parts in which a mesh may hold and add a tensor: tp of the config */
-    uint32_t tp_family;  /* in the roster; UINT32_MAX: no such axis */
+        shape;                /* of the sources: those of the mesh, also in the oracle's plan */
+    uint64_t batch;           /* sequences per step over the whole mesh (a token list is one) */
+    uint32_t split_most;      /* parts in which a mesh may add up the norm: tp * pp of the config */
+    uint32_t tp_family;       /* in the roster; UINT32_MAX: no such axis */
     uint32_t gradient_family; /* over the axes whose ranks see other tokens; UINT32_MAX: none */
+    uint32_t loss_family;     /* over these and pp: the last stage alone has a loss */
+    uint32_t norm_family;     /* over tp and pp: who hold parts of one model */
     enum emu_dtype dtype;     /* of values */
     bool keeps_ledger;        /* coefficients travel with the gradients */
     struct emu_recipe_plan recipe;
@@ -78,6 +82,25 @@ struct emu_block {
 };
 struct emu_block emu_tensor_block(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
 
+/* Layers of a pipeline stage: balanced, the first stages take the remainder, or model.stages. */
+struct emu_slice emu_plan_layers(const struct emu_plan *plan, uint32_t stage);
+
+/* The stage that holds a layer. */
+uint32_t emu_plan_stage_of(const struct emu_plan *plan, uint64_t layer);
+
+/* Does this stage hold the tensor? Do two stages hold it? */
+bool emu_tensor_held(const struct emu_plan *plan, uint32_t tensor, uint32_t stage);
+bool emu_tensor_tied(const struct emu_plan *plan, uint32_t tensor);
+
+/* Coefficients that a tensor's ledger keeps: one a source, for each of its uses (2 where tied). Use
+ * u of source s is lane u * sources + s; use 0 is the first stage's. */
+uint32_t emu_tensor_lanes(const struct emu_plan *plan, uint32_t tensor);
+
+/* The axes and the family (UINT32_MAX: alone) over which a reduction acts on this tensor. */
+const struct emu_axes *emu_reduction_axes(const struct emu_plan *plan,
+                                          const struct emu_reduction_plan *reduction,
+                                          uint32_t tensor, uint32_t *family);
+
 /* Elements that the rank allocates for its block: the vocabulary is padded to a multiple of tp, so
  * the last rows of a table may be padding behind the block. */
 uint64_t emu_tensor_room(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
@@ -98,6 +121,9 @@ uint32_t emu_plan_source(const struct emu_plan *plan, uint32_t dp, uint32_t cp, 
 
 /* "dp=0,cp=1,mb=2"; coordinates whose size is 1 are left out ("dp=0" where all are). */
 void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_text *out);
+
+/* Likewise for a lane of a tensor's ledger: a tied table's second use ends in "@head". */
+void emu_lane_name(const struct emu_plan *plan, uint32_t lane, struct emu_text *out);
 
 /* Sequences of a step: the global batch is `batch` sequences in file order, wrapping; the first
  * sequence of step s (from 0) is s*batch. A source takes this slice of the batch: chunk rule over

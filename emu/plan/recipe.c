@@ -41,30 +41,51 @@ static enum emu_status parse(const char *text, struct emu_expression *out)
     return emu_expression_parse(text ? text : "1", out, &error) ? EMU_OK : EMU_EINTERNAL;
 }
 
-/* An axis that the mesh has not is of size 1: nothing to reduce over. */
-static void append_axis(struct emu_axes *axes, int axis)
+static void append_axis(struct emu_axes *axes, int axis, bool ends)
 {
-    if (axis >= 0)
-        axes->index[axes->count++] = (uint8_t)axis;
+    if (ends)
+        axes->ends |= (uint16_t)(1U << axes->count);
+    axes->index[axes->count++] = (uint8_t)axis;
 }
 
-/* Axes and family of a list of names. */
+/* Add one name of `over`. An axis that the mesh has not is of size 1: nothing to reduce over. */
+static void append_name(const struct emu_mesh *mesh, const char *name,
+                        struct emu_reduction_plan *reduction)
+{
+    bool ends = !strcmp(name, "pp") || !strcmp(name, "tied");
+    int axis = emu_mesh_find(mesh, ends ? "pp" : name);
+    if (axis < 0)
+        return;
+    append_axis(&reduction->tied_axes, axis, ends);
+    if (!ends)
+        append_axis(&reduction->axes, axis, false);
+}
+
+static enum emu_status family_of(struct emu_roster *roster, const struct emu_axes *axes,
+                                 uint32_t *family)
+{
+    *family = UINT32_MAX;
+    return axes->count ? emu_roster_add_axes(roster, axes, family) : EMU_OK;
+}
+
+/* Axes and families of a list of names. */
 static enum emu_status resolve_over(struct emu_roster *roster, char *const *names, size_t count,
                                     struct emu_reduction_plan *reduction)
 {
-    reduction->family = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
         size_t used = strlen(reduction->over);
         snprintf(reduction->over + used, sizeof reduction->over - used, "%s%s", i ? "," : "",
                  names[i]);
-        if (!strcmp(names[i], "world"))
-            reduction->axes = emu_axes_all(roster->mesh);
+        if (strcmp(names[i], "world"))
+            append_name(roster->mesh, names[i], reduction);
         else
-            append_axis(&reduction->axes, emu_mesh_find(roster->mesh, names[i]));
+            for (uint32_t a = 0; a < roster->mesh->axis_count; a++)
+                append_name(roster->mesh, roster->mesh->axes[a].name, reduction);
     }
-    if (reduction->axes.count == 0)
-        return EMU_OK;
-    return emu_roster_add_axes(roster, &reduction->axes, &reduction->family);
+    enum emu_status status = family_of(roster, &reduction->axes, &reduction->family);
+    if (status == EMU_OK)
+        status = family_of(roster, &reduction->tied_axes, &reduction->tied_family);
+    return status;
 }
 
 static enum emu_status resolve_given(const struct emu_reduce_config *given,
@@ -84,39 +105,52 @@ static enum emu_status resolve_given(const struct emu_reduce_config *given,
     return resolve_over(roster, given->over, given->over_count, reduction);
 }
 
-/* What every gradient is partial over: the axes whose ranks see other tokens. */
-static enum emu_status resolve_derived(struct emu_roster *roster,
-                                       struct emu_reduction_plan *reduction)
+/* One derived sum over these of the named axes that the mesh has. */
+static enum emu_status derive_one(struct emu_roster *roster, const char *const *names, size_t count,
+                                  const char *params, struct emu_recipe_plan *recipe)
 {
-    static char dp[] = "dp";
-    static char cp[] = "cp";
-    char *names[2];
-    size_t count = 0;
-    *reduction = (struct emu_reduction_plan){.when = EMU_WHEN_STEP, .family = UINT32_MAX};
-    if (emu_mesh_find(roster->mesh, dp) >= 0)
-        names[count++] = dp;
-    if (emu_mesh_find(roster->mesh, cp) >= 0)
-        names[count++] = cp;
-    reduction->params = strdup("all");
+    struct emu_reduction_plan *reduction = &recipe->reductions[recipe->reduction_count++];
+    char *present[2];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], "tied") || emu_mesh_find(roster->mesh, names[i]) >= 0)
+            present[used++] = (char *)names[i];
+    *reduction = (struct emu_reduction_plan){.when = EMU_WHEN_STEP};
+    reduction->params = strdup(params);
     if (!reduction->params)
         return EMU_ENOMEM;
     enum emu_status status = parse(NULL, &reduction->scale);
-    return status == EMU_OK ? resolve_over(roster, names, count, reduction) : status;
+    return status == EMU_OK ? resolve_over(roster, present, used, reduction) : status;
+}
+
+/* What gradients are partial over: the axes whose ranks see other tokens, and, for a table that two
+ * stages hold, these two. */
+static enum emu_status derive_reductions(const struct emu_config *config, struct emu_roster *roster,
+                                         struct emu_recipe_plan *recipe)
+{
+    static const char *const tokens[] = {"dp", "cp"};
+    static const char *const tied[] = {"tied"};
+    recipe->reductions = calloc(2, sizeof *recipe->reductions);
+    if (!recipe->reductions)
+        return EMU_ENOMEM;
+    enum emu_status status = derive_one(roster, tokens, 2, "all", recipe);
+    bool table = config->model.kind == EMU_MODEL_MLP_LM && config->model.tie_embeddings &&
+                 emu_mesh_size(roster->mesh, "pp") > 1;
+    if (status == EMU_OK && table)
+        status = derive_one(roster, tied, 1, "embed.weight", recipe);
+    return status;
 }
 
 static enum emu_status resolve_reductions(const struct emu_recipe_config *given,
                                           struct emu_roster *roster, struct emu_recipe_plan *recipe)
 {
-    bool derived = recipe->derived || !given->reduce_given;
-    size_t count = derived ? 1 : given->reduce_count;
+    size_t count = given->reduce_count;
     recipe->reductions = calloc(count ? count : 1, sizeof *recipe->reductions);
     if (!recipe->reductions)
         return EMU_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        struct emu_reduction_plan *reduction = &recipe->reductions[i];
         recipe->reduction_count++; /* so that finish frees a half-built one */
-        enum emu_status status = derived ? resolve_derived(roster, reduction)
-                                         : resolve_given(&given->reduce[i], roster, reduction);
+        enum emu_status status = resolve_given(&given->reduce[i], roster, &recipe->reductions[i]);
         if (status != EMU_OK)
             return status;
     }
@@ -149,8 +183,10 @@ enum emu_status emu_recipe_resolve(const struct emu_config *config, bool derive,
     recipe->clipped = given->given && given->clip_given;
     recipe->max_norm = given->clip_max_norm;
     enum emu_status status = resolve_factors(given, recipe);
+    bool listed = !recipe->derived && given->reduce_given;
     if (status == EMU_OK)
-        status = resolve_reductions(given, roster, recipe);
+        status = listed ? resolve_reductions(given, roster, recipe)
+                        : derive_reductions(config, roster, recipe);
     if (status != EMU_OK)
         emu_recipe_finish(recipe);
     return status;

@@ -19,7 +19,11 @@ struct emu_reduction_plan {
     struct emu_axes
         axes; /* of the mesh, in the order asked for; absent axes have size 1 and fall away */
     uint32_t family; /* in the roster; UINT32_MAX: every group is one rank alone */
-    bool avg;        /* divide by the number of members */
+    /* Likewise for a tied table, which the two ends of pp hold: pp and `tied` mean these ends. For
+     * other parameters one stage is the only holder, and pp falls away. */
+    struct emu_axes tied_axes;
+    uint32_t tied_family;
+    bool avg; /* divide by the number of members */
     enum emu_when when;
     char over[EMU_NAME_MAX * 2]; /* as written, for messages: "dp,cp" */
     char *params;                /* glob on parameter names, or "all"; owned */

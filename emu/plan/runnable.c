@@ -71,12 +71,16 @@ static bool check_axes(const struct emu_config *config, struct emu_text *diagnos
                             "cp=%u: this version runs mlp_lm with cp=1 only", (unsigned)cp);
         good = false;
     }
-    if (pp > 1) {
+    if (pp > 1 && linear) {
         emu_config_complain(config, diagnostics, "mesh",
-                            linear
-                                ? "pp=%u: a linear model has one weight and no stages; pp must be 1"
-                                : "pp=%u: this version runs mlp_lm with pp=1 only",
+                            "pp=%u: a linear model has one weight and no stages; pp must be 1",
                             (unsigned)pp);
+        good = false;
+    }
+    if (pp > 1 && !linear && config->model.layers < pp) {
+        emu_config_complain(config, diagnostics, "model.layers",
+                            "%llu layers cannot fill %u pipeline stages",
+                            (unsigned long long)config->model.layers, (unsigned)pp);
         good = false;
     }
     return good;

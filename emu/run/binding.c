@@ -18,26 +18,37 @@ static uint64_t terms_of(const struct emu_plan *plan)
     return terms;
 }
 
-/* All coefficients of a rank as fractions; false where one is none. */
+/* All coefficients of a rank as fractions, 0 for tensors of other stages; false where one is no
+ * small fraction, or where the two uses of a tied table have different ones: the oracle weighs them
+ * together. */
 static bool read_weights(const struct emu_evidence *evidence, uint32_t rank,
                          struct emu_rational *weights)
 {
     uint32_t sources = emu_plan_sources(evidence->plan);
     for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
         const uint64_t *row = emu_ledger_row(evidence, rank, i);
-        for (uint32_t s = 0; s < sources; s++)
-            if (emu_rational_from_field(row[s], &weights[(size_t)i * sources + s]) != EMU_OK)
+        bool two = emu_tensor_tied(evidence->plan, i);
+        for (uint32_t s = 0; s < sources; s++) {
+            struct emu_rational *weight = &weights[(size_t)i * sources + s];
+            *weight = emu_rational_whole(0);
+            if (row && two && row[s] != row[sources + s])
                 return false;
+            if (row && emu_rational_from_field(row[s], weight) != EMU_OK)
+                return false;
+        }
     }
     return true;
 }
 
 static bool same_rows(const struct emu_evidence *evidence, uint32_t a, uint32_t b)
 {
-    size_t bytes = emu_plan_sources(evidence->plan) * sizeof(uint64_t);
-    for (uint32_t i = 0; i < evidence->plan->tensor_count; i++)
-        if (memcmp(emu_ledger_row(evidence, a, i), emu_ledger_row(evidence, b, i), bytes) != 0)
+    for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
+        const uint64_t *p = emu_ledger_row(evidence, a, i);
+        const uint64_t *q = emu_ledger_row(evidence, b, i);
+        size_t bytes = emu_tensor_lanes(evidence->plan, i) * sizeof *p;
+        if (!p != !q || (p && memcmp(p, q, bytes) != 0))
             return false;
+    }
     return true;
 }
 

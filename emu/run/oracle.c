@@ -27,7 +27,7 @@ struct emu_oracle {
 static enum emu_status settle(struct solo *solo, const struct emu_corpus *corpus)
 {
     uint64_t bytes;
-    enum emu_status status = emu_trainer_bytes(solo->plan, 0, &bytes);
+    enum emu_status status = emu_trainer_bytes(solo->plan, 0, 0, &bytes);
     if (status != EMU_OK)
         return status;
     if (bytes > SIZE_MAX - EMU_ARENA_ALIGN)
@@ -148,14 +148,29 @@ static void load_block(const struct emu_evidence *evidence, const unsigned char 
     }
 }
 
-static void load_rank(struct solo *solo, const struct emu_evidence *evidence, uint32_t rank)
+/* The rank that holds part `tp_index` of the tensor: 0 on all axes but tp and pp. */
+static uint32_t holder_of(const struct emu_evidence *evidence, uint32_t tensor, uint32_t tp_index)
+{
+    const struct emu_mesh *mesh = evidence->plan->roster.mesh;
+    uint32_t coords[EMU_MESH_MAX_AXES] = {0};
+    int tp = emu_mesh_find(mesh, "tp");
+    int pp = emu_mesh_find(mesh, "pp");
+    if (tp >= 0)
+        coords[tp] = tp_index;
+    if (pp >= 0)
+        coords[pp] = evidence->plan->tensors[tensor].stage;
+    return emu_mesh_rank(mesh, coords);
+}
+
+static void load_tensor(struct solo *solo, const struct emu_evidence *evidence, uint32_t tensor)
 {
     const struct emu_kernels *kernels = solo->trainer->nn.kernels;
-    for (uint32_t i = 0; i < solo->plan->tensor_count; i++) {
-        const struct emu_tensor_record *block = &evidence->records[rank]->tensors[i];
-        const struct emu_parameter *whole = &solo->trainer->parameters[i];
+    const struct emu_parameter *whole = &solo->trainer->parameters[tensor];
+    uint64_t columns = solo->plan->tensors[tensor].columns;
+    for (uint32_t index = 0; index < evidence->plan->tp; index++) {
+        uint32_t rank = holder_of(evidence, tensor, index);
+        const struct emu_tensor_record *block = &evidence->records[rank]->tensors[tensor];
         const unsigned char *arena = evidence->arenas[rank];
-        uint64_t columns = solo->plan->tensors[i].columns;
         load_block(evidence, arena + block->weight, block, columns, kernels, whole->weight);
         for (uint32_t m = 0; m < solo->plan->moments; m++)
             load_block(evidence, arena + block->moment[m], block, columns, kernels,
@@ -165,14 +180,8 @@ static void load_rank(struct solo *solo, const struct emu_evidence *evidence, ui
 
 static void load_solo(struct solo *solo, const struct emu_evidence *evidence)
 {
-    const struct emu_mesh *mesh = evidence->plan->roster.mesh;
-    int tp = emu_mesh_find(mesh, "tp");
-    for (uint32_t index = 0; index < evidence->plan->tp; index++) {
-        uint32_t coords[EMU_MESH_MAX_AXES] = {0};
-        if (tp >= 0)
-            coords[tp] = index;
-        load_rank(solo, evidence, emu_mesh_rank(mesh, coords));
-    }
+    for (uint32_t i = 0; i < solo->plan->tensor_count; i++)
+        load_tensor(solo, evidence, i);
     solo->trainer->step = evidence->step;
 }
 

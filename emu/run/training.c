@@ -61,9 +61,9 @@ static void audit(const struct emu_segment *segment, void *user)
 static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
 {
     *bytes = 0;
-    for (uint32_t tp = 0; tp < plan->tp; tp++) {
+    for (uint32_t i = 0; i < plan->tp * plan->pp; i++) {
         uint64_t share;
-        enum emu_status status = emu_trainer_bytes(plan, tp, &share);
+        enum emu_status status = emu_trainer_bytes(plan, i % plan->tp, i / plan->tp, &share);
         if (status != EMU_OK)
             return status;
         if (share > *bytes)

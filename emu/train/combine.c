@@ -14,10 +14,13 @@ static void set_axes(const struct emu_trainer *trainer, uint32_t tensor, struct 
 {
     const struct emu_mesh *mesh = trainer->plan->roster.mesh;
     int tp = emu_mesh_find(mesh, "tp");
+    int pp = emu_mesh_find(mesh, "pp");
     for (uint32_t a = 0; a < mesh->axis_count; a++)
         value->axis[a] = EMU_AXIS_WHOLE;
     if (tp >= 0 && emu_tensor_is_shard(trainer->plan, tensor))
         value->axis[tp] = EMU_AXIS_SHARDED;
+    if (pp >= 0 && emu_tensor_tied(trainer->plan, tensor))
+        value->axis[pp] = EMU_AXIS_PARTIAL; /* the other use is on the other end */
 }
 
 /* The axes whose ranks saw other tokens: every fresh gradient is a pending sum over them. */
@@ -38,11 +41,18 @@ void emu_combine_begin(struct emu_trainer *trainer)
         struct emu_parameter *parameter = &trainer->parameters[i];
         kernels->zero(parameter->gradient, parameter->room);
         set_axes(trainer, i, &parameter->value);
-        if (trainer->ledger)
+        if (trainer->ledger && parameter->held)
             emu_value_zero(&parameter->value);
     }
     trainer->trouble = (struct emu_trouble){0};
     trainer->event_count = 0;
+}
+
+/* The coefficient that this rank's use of the tensor in this microbatch adds to. */
+static uint32_t lane_of(const struct emu_trainer *trainer, uint32_t tensor, uint32_t micro)
+{
+    bool second = emu_tensor_tied(trainer->plan, tensor) && trainer->stage > 0;
+    return (second ? emu_plan_sources(trainer->plan) : 0) + trainer->source_offset + micro;
 }
 
 void emu_combine_open(struct emu_trainer *trainer, uint32_t micro)
@@ -53,8 +63,8 @@ void emu_combine_open(struct emu_trainer *trainer, uint32_t micro)
             trainer->nn.kernels->zero(parameter->fresh, parameter->room);
         set_axes(trainer, i, &parameter->fresh_value);
         set_partial(trainer->plan->roster.mesh, &parameter->fresh_value);
-        if (trainer->ledger)
-            emu_value_fresh(&parameter->fresh_value, trainer->source_offset + micro);
+        if (trainer->ledger && parameter->held)
+            emu_value_fresh(&parameter->fresh_value, lane_of(trainer, i, micro));
     }
 }
 
@@ -102,7 +112,7 @@ static void scale(const struct emu_trainer *trainer, uint32_t tensor, void *x,
     if (factor->numerator == 1 && factor->denominator == 1)
         return;
     kernels->scale(x, parameter->elements, (double)factor->numerator, (double)factor->denominator);
-    if (trainer->ledger && emu_value_scale(value, *factor) != EMU_OK)
+    if (trainer->ledger && parameter->held && emu_value_scale(value, *factor) != EMU_OK)
         emu_value_zero(value);
 }
 
@@ -137,14 +147,16 @@ static void note_events(struct emu_trainer *trainer, uint32_t tensor, uint32_t i
                         const uint8_t *events)
 {
     const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
-    for (uint32_t i = 0; i < reduction->axes.count; i++) {
+    uint32_t family;
+    const struct emu_axes *axes = emu_reduction_axes(trainer->plan, reduction, tensor, &family);
+    for (uint32_t i = 0; i < axes->count; i++) {
         if (!events[i])
             continue;
         if (trainer->event_count < EMU_RECORD_EVENTS)
             trainer->events[trainer->event_count] =
                 (struct emu_record_event){.tensor = tensor,
                                           .reduction = index,
-                                          .axis = reduction->axes.index[i],
+                                          .axis = axes->index[i],
                                           .kind = events[i],
                                           .averaged = reduction->avg};
         trainer->event_count++;
@@ -169,9 +181,11 @@ static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, u
                             .line = reduction->line ? reduction->line : __LINE__,
                             .ledger = trainer->ledger ? value->coefficients : NULL,
                             .ledger_count = value->sources};
-    if (reduction->family != UINT32_MAX) {
-        enum emu_status status = emu_roster_group_of(&plan->roster, reduction->family,
-                                                     emu_rank_id(trainer->rank), &call.group);
+    uint32_t family;
+    emu_reduction_axes(plan, reduction, tensor, &family);
+    if (family != UINT32_MAX) {
+        enum emu_status status =
+            emu_roster_group_of(&plan->roster, family, emu_rank_id(trainer->rank), &call.group);
         if (status != EMU_OK)
             return status;
     }
@@ -187,7 +201,9 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
     void *x = fresh ? parameter->fresh : parameter->gradient;
     struct emu_trouble where = {.place = EMU_PLACE_REDUCTION, .tensor = tensor, .reduction = index};
-    int shard = emu_value_shard_axis(value, mesh, &reduction->axes);
+    uint32_t family;
+    const struct emu_axes *axes = emu_reduction_axes(trainer->plan, reduction, tensor, &family);
+    int shard = emu_value_shard_axis(value, mesh, axes);
     if (shard >= 0) {
         where.kind = EMU_TROUBLE_SHARD;
         where.axis = (uint32_t)shard;
@@ -200,7 +216,7 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
         return status;
     emu_rounding_look("all_reduce");
     uint8_t events[EMU_MESH_MAX_AXES];
-    emu_value_reduced(value, mesh, &reduction->axes, events);
+    emu_value_reduced(value, mesh, axes, events);
     note_events(trainer, tensor, index, events);
     struct emu_rational factor;
     bool known = factor_of(trainer, &reduction->scale, micro, where, &factor);
@@ -217,7 +233,8 @@ static enum emu_status reduce_all(struct emu_trainer *trainer, uint32_t index, u
     for (uint32_t i = 0; i < plan->tensor_count && status == EMU_OK; i++) {
         if (!emu_combine_goes_on(trainer))
             return EMU_OK;
-        if (emu_reduction_covers(&plan->recipe.reductions[index], plan->tensors[i].name))
+        if (trainer->parameters[i].held &&
+            emu_reduction_covers(&plan->recipe.reductions[index], plan->tensors[i].name))
             status = reduce_one(trainer, i, index, micro, fresh);
     }
     return status;
@@ -246,6 +263,8 @@ static void accumulate(struct emu_trainer *trainer)
     bool replace = trainer->plan->recipe.accumulate == EMU_ACC_LAST;
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
         struct emu_parameter *p = &trainer->parameters[i];
+        if (!p->held)
+            continue;
         if (apart(trainer) && replace)
             kernels->zero(p->gradient, p->room);
         if (apart(trainer))

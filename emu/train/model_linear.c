@@ -48,7 +48,7 @@ static uint64_t count(const struct emu_trainer *trainer, uint32_t source)
     return valid;
 }
 
-static void load(struct emu_trainer *trainer, uint32_t source, struct emu_hash *hash)
+static void load(struct emu_trainer *trainer, uint32_t source)
 {
     const struct emu_token_list *tokens = tokens_of(trainer);
     const struct emu_kernels *kernels = trainer->nn.kernels;
@@ -61,25 +61,41 @@ static void load(struct emu_trainer *trainer, uint32_t source, struct emu_hash *
                          tokens->masked[first + i] ? 0.0
                                                    : tokens->value[(first + i) * features + f]);
     struct emu_hash parts[2] = {
-        *hash, emu_hash_of(trainer->model->x, trainer->model->rows * features * kernels->bytes)};
-    *hash = emu_hash_of(parts, sizeof parts);
+        trainer->batch_hash,
+        emu_hash_of(trainer->model->x, trainer->model->rows * features * kernels->bytes)};
+    trainer->batch_hash = emu_hash_of(parts, sizeof parts);
 }
 
-static enum emu_status run(struct emu_trainer *trainer)
+static enum emu_status forward(struct emu_trainer *trainer, uint32_t micro)
 {
-    const struct emu_kernels *kernels = trainer->nn.kernels;
     struct emu_model_state *state = trainer->model;
-    uint64_t features = trainer->plan->config->model.features;
+    load(trainer, trainer->source_offset + micro);
     struct emu_matmul product = {.a = state->x,
                                  .b = trainer->parameters[0].weight,
                                  .c = state->token_loss,
                                  .m = state->rows,
                                  .n = 1,
-                                 .k = features};
-    kernels->matmul_nt(&product);
-    kernels->sum(trainer->source_loss, state->token_loss, state->rows);
-    kernels->sum_rows(trainer->parameters[0].fresh, state->x, state->rows, features);
+                                 .k = trainer->plan->config->model.features};
+    trainer->nn.kernels->matmul_nt(&product);
     return EMU_OK;
 }
 
-const struct emu_model_ops emu_model_linear_ops = {prepare, carve, wire, count, load, run, finish};
+static enum emu_status backward(struct emu_trainer *trainer, uint32_t micro)
+{
+    const struct emu_kernels *kernels = trainer->nn.kernels;
+    struct emu_model_state *state = trainer->model;
+    (void)micro; /* one stage: the microbatch just run forward is the one in the buffer */
+    kernels->sum(trainer->source_loss, state->token_loss, state->rows);
+    kernels->sum_rows(trainer->parameters[0].fresh, state->x, state->rows,
+                      trainer->plan->config->model.features);
+    return EMU_OK;
+}
+
+static enum emu_status settle(struct emu_trainer *trainer)
+{
+    (void)trainer; /* nothing is ever under way */
+    return EMU_OK;
+}
+
+const struct emu_model_ops emu_model_linear_ops = {prepare, carve,    wire,   count,
+                                                   forward, backward, settle, finish};

@@ -1,4 +1,8 @@
-/* How does one source run through the model of the config? One vtable for each kind of model. */
+/* How does one source run through the model of the config? One vtable for each kind of model.
+ *
+ * Several sources may be between their forward and their backward at once (pipeline): each has a
+ * slot of buffers. Slots are used in turn; plan/schedule.h says how many there are.
+ */
 #ifndef EMU_TRAIN_MODEL_STATE_H
 #define EMU_TRAIN_MODEL_STATE_H
 
@@ -14,12 +18,14 @@ struct emu_model_ops {
     void (*wire)(struct emu_trainer *trainer);
     /* Valid tokens of a source in the step after trainer->step. */
     uint64_t (*count)(const struct emu_trainer *trainer, uint32_t source);
-    /* Read the source's tokens into the batch buffers and mix them into *hash. */
-    void (*load)(struct emu_trainer *trainer, uint32_t source, struct emu_hash *hash);
-    /* Forward and backward of what was loaded: adds the summed loss of its valid tokens to
-     * trainer->loss and its gradient to every parameter's `fresh`. The status of the collectives.
-     */
-    enum emu_status (*run)(struct emu_trainer *trainer);
+    /* Read microbatch `micro` of this rank into its slot, mix its bytes into trainer->batch_hash,
+     * run it forward. The status of the collectives and messages. */
+    enum emu_status (*forward)(struct emu_trainer *trainer, uint32_t micro);
+    /* Run it backward: adds the summed loss of its valid tokens to trainer->source_loss (last
+     * stage) and its gradient to every parameter's `fresh`. */
+    enum emu_status (*backward)(struct emu_trainer *trainer, uint32_t micro);
+    /* Wait for messages that are still under way. */
+    enum emu_status (*settle)(struct emu_trainer *trainer);
     void (*finish)(struct emu_trainer *trainer);
 };
 

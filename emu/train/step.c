@@ -1,4 +1,5 @@
 #include "comm/rank.h"
+#include "plan/schedule.h"
 #include "train/combine.h"
 #include "train/model_state.h"
 #include "train/trainer.h"
@@ -53,34 +54,44 @@ static enum emu_status count_tokens(struct emu_trainer *trainer)
     return sum_tokens(trainer);
 }
 
-/* Forward and backward of one source; its loss joins the others in the order of the sources. */
-static enum emu_status run_source(struct emu_trainer *trainer, uint32_t micro)
+/* Backward of one microbatch; its loss joins the others in the order of the sources. */
+static enum emu_status run_backward(struct emu_trainer *trainer, uint32_t micro)
 {
     const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
     const struct emu_kernels *kernels = trainer->nn.kernels;
-    emu_rounding_at("forward and backward");
     kernels->zero(trainer->source_loss, 1);
     emu_combine_open(trainer, micro);
-    ops->load(trainer, trainer->source_offset + micro, &trainer->batch_hash);
-    enum emu_status status = ops->run(trainer);
+    enum emu_status status = ops->backward(trainer, micro);
     kernels->add_term(trainer->loss, trainer->source_loss, 1, emu_plan_sources(trainer->plan));
     return status == EMU_OK ? emu_combine_close(trainer, micro) : status;
+}
+
+/* Every microbatch forward and backward, in the order of the schedule. */
+static enum emu_status run_schedule(struct emu_trainer *trainer)
+{
+    const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
+    for (uint32_t i = 0; i < 2 * trainer->plan->microbatches; i++) {
+        struct emu_action action = emu_schedule_action(trainer->plan, trainer->stage, i);
+        emu_rounding_at("forward and backward");
+        enum emu_status status = action.backward ? run_backward(trainer, action.micro)
+                                                 : ops->forward(trainer, action.micro);
+        if (status != EMU_OK || !emu_combine_goes_on(trainer))
+            return status;
+    }
+    return ops->settle(trainer);
 }
 
 /* Every source, combined as the recipe says, and the sum of the loss. */
 static enum emu_status run_sources(struct emu_trainer *trainer)
 {
-    enum emu_status status = EMU_OK;
     trainer->batch_hash = (struct emu_hash){0};
     trainer->nn.kernels->zero(trainer->loss, 1);
     emu_rounding_begin();
-    for (uint32_t micro = 0; status == EMU_OK && micro < trainer->plan->microbatches; micro++)
-        if (emu_combine_goes_on(trainer))
-            status = run_source(trainer, micro);
+    enum emu_status status = run_schedule(trainer);
     trainer->local_loss = trainer->nn.kernels->get(trainer->loss, 0);
     if (status == EMU_OK && emu_combine_goes_on(trainer)) {
         emu_rounding_at("loss");
-        status = sum_over(trainer, trainer->token_group, trainer->loss, 1, "loss");
+        status = sum_over(trainer, trainer->loss_group, trainer->loss, 1, "loss");
     }
     if (status == EMU_OK && emu_combine_goes_on(trainer))
         status = emu_combine_reduce(trainer);
@@ -95,7 +106,34 @@ static void scale_results(struct emu_trainer *trainer)
     emu_combine_finish(trainer);
 }
 
-/* Global norm, each unique parameter once: replicated tensors count at tp 0 alone. */
+/* Does this rank count the tensor in the norm? Once each: copies at tp 0, a tied table on the first
+ * stage; unless the recipe counts what each rank holds. */
+static bool counts(const struct emu_trainer *trainer, uint32_t tensor)
+{
+    if (!trainer->parameters[tensor].held)
+        return false;
+    if (trainer->plan->recipe.norm != EMU_COUNT_UNIQUE)
+        return true;
+    bool copy = !emu_tensor_is_shard(trainer->plan, tensor) && trainer->tp_index != 0;
+    bool second = emu_tensor_tied(trainer->plan, tensor) && trainer->stage > 0;
+    return !copy && !second;
+}
+
+/* The group over which the squares are summed: unique over tp and stages, local over nobody,
+ * replicas over all ranks. */
+static uint32_t norm_group_of(const struct emu_trainer *trainer)
+{
+    switch (trainer->plan->recipe.norm) {
+    case EMU_COUNT_LOCAL:
+        return EMU_GROUP_SELF;
+    case EMU_COUNT_REPLICAS:
+        return 0; /* world */
+    case EMU_COUNT_UNIQUE:
+        break;
+    }
+    return trainer->norm_group;
+}
+
 static enum emu_status measure(struct emu_trainer *trainer)
 {
     const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
@@ -104,14 +142,14 @@ static enum emu_status measure(struct emu_trainer *trainer)
     kernels->zero(trainer->squares, 1);
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
         const struct emu_parameter *parameter = &trainer->parameters[i];
-        if (!emu_tensor_is_shard(trainer->plan, i) && trainer->tp_index != 0)
+        if (!counts(trainer, i))
             continue;
         kernels->zero(trainer->tensor_squares, 1);
         kernels->sum_squares(trainer->tensor_squares, parameter->gradient, parameter->elements);
         kernels->add_term(trainer->squares, trainer->tensor_squares, 1, terms);
     }
     enum emu_status status =
-        sum_over(trainer, trainer->nn.tp_group, trainer->squares, 1, "grad_norm");
+        sum_over(trainer, norm_group_of(trainer), trainer->squares, 1, "grad_norm");
     if (status == EMU_OK)
         kernels->clip(trainer->factor, trainer->norm, trainer->squares,
                       recipe->clipped ? recipe->max_norm : INFINITY);

@@ -17,6 +17,10 @@ static void record_tensor(const struct emu_trainer *trainer, const unsigned char
 {
     const struct emu_kernels *kernels = trainer->nn.kernels;
     uint64_t n = parameter->elements;
+    if (!parameter->held) { /* on another stage: no block */
+        *out = (struct emu_tensor_record){.ledger = UINT64_MAX, .finite = true};
+        return;
+    }
     *out = (struct emu_tensor_record){
         .weight = offset_of(base, parameter->weight),
         .gradient = offset_of(base, parameter->gradient),

@@ -11,7 +11,7 @@ static const struct emu_model_ops *ops_of(const struct emu_trainer *trainer)
 }
 
 /* The heap parts and all that measuring needs; the rank's part is left to emu_trainer_create. */
-static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
+static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index, uint32_t stage,
                                struct emu_trainer **trainer)
 {
     struct emu_trainer *made = calloc(1, sizeof *made);
@@ -19,6 +19,7 @@ static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index,
         return EMU_ENOMEM;
     made->plan = plan;
     made->tp_index = tp_index;
+    made->stage = stage;
     bool exact = plan->config->arithmetic == EMU_ARITH_EXACT && plan->dtype == EMU_F64;
     made->nn.kernels = exact ? emu_kernels_exact() : emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
@@ -39,9 +40,9 @@ static void carve_ledger(const struct emu_trainer *trainer, struct emu_carver *c
 {
     if (!trainer->ledger)
         return;
-    uint32_t sources = emu_plan_sources(trainer->plan);
-    uint64_t bytes = sources * sizeof(uint64_t);
-    parameter->value.sources = parameter->fresh_value.sources = sources;
+    uint32_t lanes = emu_tensor_lanes(trainer->plan, (uint32_t)(parameter - trainer->parameters));
+    uint64_t bytes = lanes * sizeof(uint64_t);
+    parameter->value.sources = parameter->fresh_value.sources = lanes;
     parameter->value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
     parameter->fresh_value.coefficients = parameter->value.coefficients;
     if (emu_plan_keeps_fresh(trainer->plan))
@@ -52,6 +53,9 @@ static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carv
 {
     const struct emu_plan *plan = trainer->plan;
     struct emu_parameter *parameter = &trainer->parameters[i];
+    parameter->held = emu_tensor_held(plan, i, trainer->stage);
+    if (!parameter->held)
+        return;
     parameter->block = emu_tensor_block(plan, i, trainer->tp_index);
     parameter->elements = parameter->block.rows * parameter->block.columns;
     parameter->room = emu_tensor_room(plan, i, trainer->tp_index);
@@ -82,10 +86,11 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
     ops_of(trainer)->carve(trainer, carver);
 }
 
-enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index, uint64_t *bytes)
+enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index, uint32_t stage,
+                                  uint64_t *bytes)
 {
     struct emu_trainer *measured;
-    enum emu_status status = prepare(plan, tp_index, &measured);
+    enum emu_status status = prepare(plan, tp_index, stage, &measured);
     if (status != EMU_OK)
         return status;
     struct emu_carver carver = {0};
@@ -104,6 +109,8 @@ static void draw(struct emu_trainer *trainer)
         struct emu_parameter *parameter = &trainer->parameters[i];
         const struct emu_block *block = &parameter->block;
         uint64_t columns = trainer->plan->tensors[i].columns;
+        if (!parameter->held)
+            continue;
         kernels->zero(parameter->weight, parameter->room);
         for (uint64_t e = 0; e < parameter->elements; e++) {
             uint64_t row = block->first_row + e / block->columns;
@@ -118,7 +125,8 @@ static void draw(struct emu_trainer *trainer)
 static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank)
 {
     uint64_t bytes;
-    enum emu_status status = emu_trainer_bytes(trainer->plan, trainer->tp_index, &bytes);
+    enum emu_status status =
+        emu_trainer_bytes(trainer->plan, trainer->tp_index, trainer->stage, &bytes);
     if (status != EMU_OK)
         return status;
     trainer->base = emu_rank_alloc(rank, bytes);
@@ -158,6 +166,10 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
     enum emu_status status = group_of(plan, plan->tp_family, id, &trainer->nn.tp_group);
     if (status == EMU_OK)
         status = group_of(plan, plan->gradient_family, id, &trainer->token_group);
+    if (status == EMU_OK)
+        status = group_of(plan, plan->loss_family, id, &trainer->loss_group);
+    if (status == EMU_OK)
+        status = group_of(plan, plan->norm_family, id, &trainer->norm_group);
     return status;
 }
 
@@ -165,8 +177,10 @@ enum emu_status emu_trainer_create(const struct emu_plan *plan, const struct emu
                                    struct emu_rank *rank, struct emu_trainer **trainer)
 {
     struct emu_trainer *made;
-    uint32_t tp_index = emu_mesh_coord(emu_rank_mesh(rank), emu_rank_id(rank), "tp");
-    enum emu_status status = prepare(plan, tp_index, &made);
+    const struct emu_mesh *mesh = emu_rank_mesh(rank);
+    uint32_t id = emu_rank_id(rank);
+    enum emu_status status =
+        prepare(plan, emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "pp"), &made);
     if (status != EMU_OK)
         return status;
     made->corpus = corpus;
@@ -204,4 +218,18 @@ struct emu_bounded emu_trainer_loss(const struct emu_trainer *trainer)
 struct emu_bounded emu_trainer_norm(const struct emu_trainer *trainer)
 {
     return scalar(trainer, trainer->norm);
+}
+
+uint32_t emu_trainer_neighbour(const struct emu_trainer *trainer, int by)
+{
+    const struct emu_mesh *mesh = emu_rank_mesh(trainer->rank);
+    uint32_t id = emu_rank_id(trainer->rank);
+    int64_t stage = (int64_t)trainer->stage + by;
+    int axis = emu_mesh_find(mesh, "pp");
+    uint32_t coords[EMU_MESH_MAX_AXES];
+    if (axis < 0 || stage < 0 || stage >= trainer->plan->pp)
+        return id;
+    emu_mesh_coords(mesh, id, coords);
+    coords[axis] = (uint32_t)stage;
+    return emu_mesh_rank(mesh, coords);
 }

@@ -24,6 +24,7 @@ struct emu_model_state;
 
 /* One parameter as this rank holds it: blocks of rows x columns elements, row-major. */
 struct emu_parameter {
+    bool held; /* false: on another stage, and then nothing is allocated here */
     struct emu_block block;
     uint64_t elements; /* of the block, without padding */
     uint64_t room;     /* elements allocated */
@@ -42,7 +43,9 @@ struct emu_trainer {
     struct emu_nn nn;
     uint32_t token_group;   /* ranks that see other tokens; EMU_GROUP_SELF where there are none */
     uint32_t source_offset; /* source of this rank's microbatch 0 */
-    uint32_t dp_index, tp_index;
+    uint32_t loss_group;    /* token group and all stages */
+    uint32_t norm_group;    /* who hold parts of one model: tp and all stages */
+    uint32_t dp_index, tp_index, stage;
     unsigned char *base; /* of the block that everything was carved from */
     struct emu_arena arena;
     struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
@@ -61,9 +64,9 @@ struct emu_trainer {
     struct emu_hash batch_hash;
 };
 
-/* Bytes of the arena that the rank at this tp coordinate needs. EMU_ERANGE. */
+/* Bytes of the arena that the ranks at this tp coordinate of a stage need. EMU_ERANGE. */
 EMU_MUST_CHECK enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index,
-                                                 uint64_t *bytes);
+                                                 uint32_t stage, uint64_t *bytes);
 
 /* Carve and draw the parameters; EMU_ENOMEM where the arena or the heap is too small. */
 EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,
@@ -71,6 +74,9 @@ EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,
                                                   struct emu_rank *rank,
                                                   struct emu_trainer **trainer);
 void emu_trainer_destroy(struct emu_trainer *trainer);
+
+/* The rank `by` stages further on, all else equal; this rank where there is none. */
+uint32_t emu_trainer_neighbour(const struct emu_trainer *trainer, int by);
 
 /* Run step trainer->step + 1 as the recipe says. The status of the collectives. A factor that
  * cannot be computed makes NaN where it stands; a reduction that must not be made ends the step

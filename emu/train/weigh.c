@@ -22,15 +22,15 @@ enum emu_status emu_trainer_weigh(struct emu_trainer *trainer, const struct emu_
 {
     const struct emu_kernels *kernels = trainer->nn.kernels;
     const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
-    struct emu_hash unused = {0};
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
         kernels->zero(trainer->parameters[i].gradient, trainer->parameters[i].room);
     for (uint32_t source = 0; source < emu_plan_sources(trainer->plan); source++) {
         for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
             kernels->zero(trainer->parameters[i].fresh, trainer->parameters[i].room);
         kernels->zero(trainer->source_loss, 1);
-        ops->load(trainer, source, &unused);
-        enum emu_status status = ops->run(trainer);
+        enum emu_status status = ops->forward(trainer, source);
+        if (status == EMU_OK)
+            status = ops->backward(trainer, source);
         if (status != EMU_OK)
             return status;
         join(trainer, weights, source, terms);

@@ -34,7 +34,7 @@ static void set_up(struct board *b, uint32_t dp, uint32_t micro, uint32_t ranks,
             b->cells[r][s] = field(1, (int64_t)all);
         b->rows[r] = b->cells[r];
     }
-    b->sources = (struct emu_ledger_sources){dp, 1, micro, b->tokens, all};
+    b->sources = (struct emu_ledger_sources){dp, 1, micro, 1, b->tokens, all};
     b->view = (struct emu_ledger_rows){b->rows, ranks};
 }
 
@@ -145,4 +145,18 @@ Test(ledger_judge, means_of_means_are_told_apart)
     cr_assert_eq(law_for((int64_t[]){8, 8, 20, 20}, (uint64_t[]){1, 3, 5, 5}),
                  EMU_WEIGHT_RANK_MEANS);
     cr_assert_eq(law_for((int64_t[]){5, 6, 7, 9}, tokens), EMU_WEIGHT_OTHER);
+}
+
+/* Two ends of a pipeline: the first has the embedding's use, the last the head's. */
+Test(ledger_judge, a_tied_table_that_was_not_summed_is_unsynced)
+{
+    struct board b;
+    set_up(&b, 2, 1, 2, (uint64_t[]){1, 1});
+    b.sources.uses = 2;
+    b.tokens[2] = b.tokens[3] = 1;
+    for (int s = 0; s < 4; s++)
+        b.cells[0][s] = b.cells[1][s] = field(1, 2);
+    cr_assert(judge(&b, (struct emu_ledger_path){0}).right);
+    b.cells[0][2] = b.cells[0][3] = b.cells[1][0] = b.cells[1][1] = 0;
+    cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TIED_UNSYNCED);
 }
