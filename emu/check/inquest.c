@@ -123,6 +123,8 @@ static void add_leaver(struct emu_inquest *inquest, const struct emu_scene *scen
         emu_text_puts(&text, " after ");
         emu_call_text(&text, &refused->call);
         emu_text_printf(&text, " was answered %s", emu_status_name(refused->status));
+    } else if (inquest->ending) {
+        emu_text_puts(&text, " when the run was ended");
     }
     emu_finding_consequence(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);

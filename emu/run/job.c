@@ -109,6 +109,8 @@ static void supervise(struct run *run)
 static enum emu_status hand_over(struct run *run, struct emu_job_result *result)
 {
     uint32_t world = run->segment.world;
+    if (run->supervision.inquest.lost > 0) /* a verdict without them would be wrong */
+        return EMU_ENOMEM;
     struct emu_job_rank *ranks = malloc(world * sizeof *ranks);
     if (!ranks)
         return EMU_ENOMEM;

@@ -198,7 +198,10 @@ Test(check_inquest, who_returns_because_the_run_ends_is_not_missing, .init = beg
     set_fate(&maker, 1, EMU_FATE_EXITED, 0);
     emu_inquest_gone(&inquest, &maker.scene, 1);
     break_world(1);
-    only_finding(EMU_CLASS_CRASH);
+    set_fate(&maker, 2, EMU_FATE_EXITED, 9);
+    emu_inquest_gone(&inquest, &maker.scene, 2);
+    cr_assert(has_consequence(only_finding(EMU_CLASS_CRASH),
+                              "rank 2 (dp=1,tp=0) exited 9 when the run was ended"));
 }
 
 Test(check_inquest, a_call_that_is_told_twice_breaks_once, .init = begin, .fini = end)
