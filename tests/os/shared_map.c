@@ -2,7 +2,9 @@
 #include "os/map.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -96,13 +98,33 @@ Test(os_map, nothing_and_too_much_are_refused)
     cr_assert_eq(emu_map_create(UINT64_MAX, EMU_MAP_BEST, advice, &map, &reason), EMU_ESYSTEM);
 }
 
-/* A mount namespace of our own in which /dev/shm holds 64 KiB; 77 where we may not have one. */
+static bool put(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+/* A mount namespace of our own; without root, inside a user namespace in which we are root. */
+static bool enter_namespace(void)
+{
+    char users[64], groups[64];
+    if (geteuid() == 0)
+        return unshare(CLONE_NEWNS) == 0;
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)geteuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
+    return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && put("/proc/self/uid_map", users) &&
+           put("/proc/self/setgroups", "deny") && put("/proc/self/gid_map", groups);
+}
+
+/* /dev/shm holds 64 KiB; 77 where we may not make it so. */
 static int with_full_dev_shm(void *context)
 {
     (void)context;
-    if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-        mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64k") != 0)
+    if (!enter_namespace() || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64k,mode=1777") != 0)
         return 77;
     int code = expect_refusal(1 << 20, EMU_MAP_NAMED, "/dev/shm has no room");
     return code ? code : 4 * (access("/dev/shm/.", F_OK) != 0);
