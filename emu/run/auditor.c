@@ -226,6 +226,9 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     size_t before = audit->findings.count;
     if (auditor->plan->keeps_ledger)
         emu_check_ledger(evidence, audit);
+    bool sums_right = first_fault(audit, before) == audit->findings.count;
+    if (sums_right)
+        emu_check_norm(evidence, audit);
     size_t cause = first_fault(audit, before);
     size_t from = audit->findings.count;
     if (checks_due(auditor, evidence->step)) {
@@ -240,7 +243,8 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     if (cause == from)
         return;
     subordinate(audit, cause, from);
-    enum emu_status status = oracle ? emu_binding_check(auditor->oracle, evidence, audit) : EMU_OK;
+    enum emu_status status =
+        oracle && !sums_right ? emu_binding_check(auditor->oracle, evidence, audit) : EMU_OK;
     if (status != EMU_OK)
         internal(auditor, "the ledger could not be compared with the values", status);
 }
