@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""Is every reported fault in configs/bugs found, and every remedy beside it let through?
+
+    bugs_test.py PROGRAM [FOLDER]
+
+A pair is NAME.yaml, the wrong recipe, and NAME.right.yaml, the same mesh, model and data with another
+recipe. Wrong: exit code 1 and exactly one fault, with the class, words and parameters of expected.json;
+right: exit code 0, verdict pass, no fault. In both, the coefficient of every source on every rank must be
+what the recipe says it is. For linear models that, and the value, is recomputed with fractions by
+recipe_reference.py, which also has to agree with expected.json; for the language model it follows from
+expected.json and the valid tokens that are counted here. Fewer than FEWEST pairs, a config without its
+partner or a row missing in the README is a failure.
+One line a config, then `N passed, N failed`.
+"""
+import fnmatch
+import json
+import re
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "suites" / "tools"))
+import recipe_reference as reference  # noqa: E402
+import score_gradients as score  # noqa: E402
+
+FEWEST = 40
+DEADLINE_S = 120
+RELATIVE = 1e-12  # of a value whose factors are no powers of two; the coefficients stay exact
+COMMENTS = 3
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, reason):
+    if not condition:
+        raise Wrong(reason)
+
+
+# ---- what has to come out
+
+
+class Expectation:
+    """Per parameter and rank: {source: coefficient}; `values` likewise, or None where nobody knows them."""
+
+    def __init__(self, tokens, world):
+        self.tokens, self.world = tokens, world
+        self.coefficients = {}
+        self.values = None
+
+    def right(self, parameter):
+        wanted = Fraction(1, self.tokens)
+        return all(c == wanted for row in self.coefficients[parameter] for c in row.values())
+
+
+def spelled_out(config):
+    """The config with `world` replaced by the axes that it stands for: the reference knows axes only."""
+    axes = [name for name, _ in reference.parse_mesh(config["mesh"])]
+    for entry in config["recipe"].get("reduce", []):
+        entry["over"] = axes if entry["over"] == ["world"] else entry["over"]
+    return config
+
+
+def expect_linear(config):
+    """None where the recipe divides by zero."""
+    step = reference.Step(spelled_out(config))
+    try:
+        state = step.run()
+    except reference.DividedByZero:
+        return None
+    found = Expectation(step.tokens, len(step.ranks))
+    valid = [source for source, (_, count) in step.sources.items() if count]
+    found.coefficients["w"] = [{reference.source_name(step, s): state[rank][0][s] for s in valid} for rank in step.ranks]
+    found.values = {"w": [state[rank][1] for rank in step.ranks]}
+    return found
+
+
+def share(count, parts):
+    """The chunk rule: how many of `count` each part gets."""
+    each = -(-count // parts)
+    return [max(0, min(each, count - i * each)) for i in range(parts)]
+
+
+def count_tokens(config, folder):
+    """{(dp, microbatch): valid tokens} of the first step: every byte of a sequence is predicted once."""
+    data, dp = config["data"], dict(reference.parse_mesh(config["mesh"])).get("dp", 1)
+    length = data["sequence"]
+    lines = [line for line in (folder / data["text"]).read_bytes().split(b"\n") if line]
+    cut = [len(line[at:at + length]) for line in lines for at in range(0, len(line), length)]
+    batch = [cut[i % len(cut)] for i in range(data["batch"])]
+    found, at = {}, 0
+    for d, mine in enumerate(share(data["batch"], dp)):
+        for m, count in enumerate(share(mine, data["microbatches"])):
+            found[d, m] = sum(batch[at:at + count])
+            at += count
+    return found
+
+
+def table_of(entry, place):
+    """The factors of expected.json on the rank at a dp coordinate."""
+    for copy in entry.get("copies", []):
+        if copy["at"] == f"dp={place}":
+            return copy["factors"]
+    return entry.get("factors")
+
+
+def expect_language(config, folder, entry, parameters):
+    """With entry None all is right; otherwise the parameters that it names carry its factors."""
+    counts = count_tokens(config, folder)
+    axes = reference.parse_mesh(config["mesh"])
+    world = 1
+    for _, size in axes:
+        world *= size
+    need(axes[0][0] == "dp", "dp has to be the first axis here")
+    several = config["data"]["microbatches"] > 1
+    found = Expectation(sum(counts.values()), world)
+    for parameter in parameters:
+        hit = entry is not None and any(fnmatch.fnmatchcase(parameter, glob) for glob in entry["parameters"])
+        rows = []
+        for rank in range(world):
+            factors = table_of(entry, rank * axes[0][1] // world) if hit else None
+            row = {}
+            for (d, m), count in counts.items():
+                name = f"dp={d}" + (f",mb={m}" if several else "")
+                factor = factors[name] if factors else entry["ratio"] if hit else 1
+                if count:
+                    row[name] = Fraction(factor) / found.tokens
+            rows.append(row)
+        found.coefficients[parameter] = rows
+    return found
+
+
+# ---- comparison
+
+
+def check_rows(shown, rows, values, names, exact):
+    """One entry of `gradients` against what each rank should hold."""
+    copies = shown.get("copies") or [dict(shown, ranks=list(range(len(rows))))]
+    ranks = sorted(rank for copy in copies for rank in copy["ranks"])
+    need(ranks == list(range(len(rows))), f"copies of ranks {ranks}, there are {len(rows)} ranks")
+    for copy in copies:
+        for rank in copy["ranks"]:
+            told = copy["coefficients"]
+            complaint = score.compare_coefficients(told, rows[rank], names, empty_sources(told, rows[rank], names))
+            need(not complaint, f"rank {rank}: {complaint}")
+            if values is not None:
+                complaint = score.compare_value(copy["value"], values[rank], None if exact else RELATIVE)
+                need(not complaint, f"rank {rank}: {complaint}")
+
+
+def empty_sources(told, row, names):
+    """Sources that are told of but hold no valid token: nothing is expected of them."""
+    known = {names.canonical(name) for name in row}
+    return [name for name in told if names.canonical(name) not in known]
+
+
+def check_gradients(report, expectation, names, exact):
+    shown = report["gradients"]
+    need(set(shown) == set(expectation.coefficients), f"gradients of {sorted(shown)}")
+    for parameter, rows in expectation.coefficients.items():
+        values = expectation.values[parameter] if expectation.values else None
+        check_rows(shown[parameter], rows, values, names, exact)
+
+
+def check_factor(finding, expectation, ratio):
+    need(score.fraction(finding["ratio"]) == ratio, f"ratio {finding['ratio']}, want {ratio}")
+    need(score.fraction(finding["expected"]) == Fraction(1, expectation.tokens), f"expected {finding['expected']}")
+    need(score.fraction(finding["got"]) == ratio / expectation.tokens, f"got {finding['got']}")
+
+
+def check_finding(finding, entry, expectation, names):
+    need(finding["class"] == entry["class"], f"class {finding['class']}, want {entry['class']}")
+    said, axes = finding["explanation"] or "", finding["axes"]
+    for choice in entry["words"]:
+        need(any(re.search(rf"\b{word}\b", said) or word in axes for word in choice.split("|")),
+             f"explanation {said!r} and axes {axes} do not name {choice}")
+    if "culprits" in entry:
+        need(finding["culprits"] == entry["culprits"], f"culprits {finding['culprits']}")
+    if expectation is None:
+        return
+    wrong = [p for p in expectation.coefficients if not expectation.right(p)]
+    need(sorted(finding["parameters"]) == sorted(wrong), f"parameters {finding['parameters']}, want {wrong}")
+    rows = expectation.coefficients[wrong[0]]
+    told = finding["coefficients"]
+    need(any(not score.compare_coefficients(told, row, names, empty_sources(told, row, names)) for row in rows),
+         f"the finding's coefficients {told} are those of no rank")
+    if "ratio" in entry:
+        check_factor(finding, expectation, Fraction(entry["ratio"]))
+    else:
+        need(finding["ratio"] is None, f"ratio {finding['ratio']} where there is none")
+
+
+def check_entry(entry, config, names):
+    """expected.json against the reference, so that neither is copied from the program."""
+    result, _ = reference.judge(spelled_out(config))
+    for key in ("ratio", "coefficients", "copies"):
+        if key not in entry:
+            continue
+        mine, theirs = entry[key], result.get(key)
+        if key == "copies":
+            need(theirs is not None and len(mine) == len(theirs), "other copies in the reference")
+            for a, b in zip(mine, theirs):
+                need(a["at"] == b["at"] and names.table(a["coefficients"]) == names.table(b["coefficients"]),
+                     f"copy at {a['at']}: the reference has {b}")
+        else:
+            need(mine == theirs, f"{key} {mine}, the reference has {theirs}")
+    need(result["verdict"] == "fail", "the reference finds nothing wrong")
+
+
+# ---- the files
+
+
+def check_comment(path, entry):
+    """The public id, then three lines, the last of which says what meshemu says."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    head = [line for line in lines if line.startswith("#")]
+    need(lines[:len(head)] == head and len(head) == 1 + COMMENTS, f"want {1 + COMMENTS} lines of comment")
+    public = re.fullmatch(r"# ([\w.-]+/[\w.-]+#\d+)(, put right)?", head[0])
+    need(public and bool(public[2]) == path.name.endswith(".right.yaml"), f"no public id: {head[0]}")
+    word = "pass" if public[2] else entry["class"]
+    need(head[-1].startswith(f"# meshemu: {word}"), f"the last line does not say {word}")
+    return public[1]
+
+
+def check_pair(wrong, right, entry, readme):
+    """Same fault, same mesh, model and data; and a row in the README."""
+    public = check_comment(wrong, entry)
+    need(check_comment(right, entry) == public, "the two name different reports")
+    first, second = reference.read_config(str(wrong)), reference.read_config(str(right))
+    need({k: v for k, v in first.items() if k != "recipe"} == {k: v for k, v in second.items() if k != "recipe"},
+         "more than the recipe differs")
+    row = [line for line in readme if line.startswith(f"| [{wrong.stem}]({wrong.name})")]
+    need(len(row) == 1 and public in row[0] and entry["class"] in row[0], "no row in README.md with id and class")
+
+
+def run(program, path, code):
+    try:
+        got, report = score.run(program, str(path), DEADLINE_S)
+    except score.Unusable as why:
+        raise Wrong(str(why)) from why
+    need(got == code, f"exit code {got}, want {code}")
+    need(report["verdict"] == ("fail" if code else "pass"), f"verdict {report['verdict']}")
+    return report, [f for f in report["findings"] if f["severity"] == "fault"]
+
+
+def check_run(program, path, entry):
+    """entry: what expected.json says of a wrong config; None for a right one."""
+    config = reference.read_config(str(path))
+    names, linear = score.Names(spelled_out(config)), config["model"]["kind"] == "linear"
+    if linear and entry:
+        check_entry(entry, config, names)
+    report, faults = run(program, path, 1 if entry else 0)
+    need(len(faults) == (1 if entry else 0), f"faults {[f['class'] for f in faults]}")
+    expectation = expect_linear(config) if linear else expect_language(config, path.parent, entry, list(report["gradients"]))
+    if expectation:
+        need(all(map(expectation.right, expectation.coefficients)) == (entry is None), "the recipe is not what it is called")
+        check_gradients(report, expectation, names, config["arithmetic"] == "exact")
+        need(report["steps"][0]["tokens"] == expectation.tokens, f"{report['steps'][0]['tokens']} tokens")
+    if entry:
+        check_finding(faults[0], entry, expectation, names)
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    program = str(Path(sys.argv[1]).resolve())
+    folder = Path(sys.argv[2] if len(sys.argv) == 3 else HERE.parent.parent / "configs" / "bugs").resolve()
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    readme = (folder / "README.md").read_text(encoding="utf-8").splitlines()
+    counts = {True: 0, False: 0}
+
+    def case(name, check, *arguments):
+        try:
+            check(*arguments)
+            print(f"PASS {name}", flush=True)
+            counts[True] += 1
+        except (Wrong, OSError, KeyError, TypeError, ValueError, AssertionError, reference.ConfigError) as error:
+            print(f"FAIL {name}: {type(error).__name__}: {error}", flush=True)
+            counts[False] += 1
+
+    def check_folder():
+        names = {path.name[:-len(".right.yaml")] for path in folder.glob("*.right.yaml")}
+        stray = names ^ {path.stem for path in folder.glob("*.yaml") if not path.name.endswith(".right.yaml")}
+        need(not stray, f"without a partner: {sorted(stray)}")
+        need(names == set(expected), f"not in both folder and expected.json: {sorted(names ^ set(expected))}")
+        need(len(names) >= FEWEST, f"{len(names)} pairs, want {FEWEST}")
+
+    case("folder", check_folder)
+    for name, entry in expected.items():
+        wrong, right = folder / f"{name}.yaml", folder / f"{name}.right.yaml"
+        case(f"{name} is a pair", check_pair, wrong, right, entry, readme)
+        case(name, check_run, program, wrong, entry)
+        case(f"{name}.right", check_run, program, right, None)
+    print(f"{counts[True]} passed, {counts[False]} failed")
+    return 1 if counts[False] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
