@@ -31,10 +31,13 @@ struct emu_job {
                     void *user); /* NULL: none; must return soon after
                                     EMU_EPEER or EMU_EABORTED */
     void *user;
-    uint64_t timeout_ns;  /* 0: none; then all ranks end with a STALL finding */
-    bool raw_output;      /* ranks write to the launcher's stdout and stderr directly */
-    int64_t only_output;  /* show this rank's output alone; -1: all */
-    bool keep_going;      /* survivors of a failed rank go on */
+    uint64_t timeout_ns;     /* 0: none; then all ranks end with a STALL finding */
+    uint64_t stall_after_ns; /* budget of a rank that keeps others waiting in its own code, counted
+                                per wait; 0: none, it is never a fault */
+    uint64_t stop_grace_ns;  /* how long all others may wait for a stopped rank; 0: 2 s */
+    bool raw_output;         /* ranks write to the launcher's stdout and stderr directly */
+    int64_t only_output;     /* show this rank's output alone; -1: all */
+    bool keep_going;         /* survivors of a failed rank go on */
     bool hold_on_finding; /* --stop-on-finding: SIGSTOP the ranks, print pids, wait for a key or a
                              signal */
     struct emu_hold_bell *bell; /* with hold_on_finding: by which the auditor has the ranks held;
