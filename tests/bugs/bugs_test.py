@@ -8,12 +8,13 @@ recipe. Wrong: exit code 1 and exactly one fault, with the class, words and para
 right: exit code 0, verdict pass, no fault. In both, the coefficient of every source on every rank must be
 what the recipe says it is. For linear models that, and the value, is recomputed with fractions by
 recipe_reference.py, which also has to agree with expected.json; for the language model it follows from
-expected.json and the valid tokens that are counted here. Fewer than FEWEST pairs, a config without its
-partner or a row missing in the README is a failure.
+expected.json and the valid tokens that are counted here; a norm is recomputed from the gradients. Fewer
+than FEWEST pairs, a config without its partner or a row missing in the README is a failure.
 One line a config, then `N passed, N failed`.
 """
 import fnmatch
 import json
+import math
 import re
 import sys
 from fractions import Fraction
@@ -28,6 +29,7 @@ FEWEST = 40
 DEADLINE_S = 120
 RELATIVE = 1e-12  # of a value whose factors are no powers of two; the coefficients stay exact
 COMMENTS = 3
+COPIED_BY_TP = ("*.norm.weight", "*.down.bias")
 
 
 class Wrong(Exception):
@@ -56,11 +58,12 @@ class Expectation:
 
 
 def spelled_out(config):
-    """The config with `world` replaced by the axes that it stands for: the reference knows axes only."""
+    """The config as the reference knows it: `world` replaced by its axes, without the clipping after it all."""
     axes = [name for name, _ in reference.parse_mesh(config["mesh"])]
     for entry in config["recipe"].get("reduce", []):
         entry["over"] = axes if entry["over"] == ["world"] else entry["over"]
-    return config
+    recipe = {key: value for key, value in config["recipe"].items() if key not in ("clip", "norm")}
+    return dict(config, recipe=recipe)
 
 
 def expect_linear(config):
@@ -107,7 +110,7 @@ def table_of(entry, place):
 
 
 def expect_language(config, folder, entry, parameters):
-    """With entry None all is right; otherwise the parameters that it names carry its factors."""
+    """The parameters that an entry names carry its factors; all others, and all without an entry, are right."""
     counts = count_tokens(config, folder)
     axes = reference.parse_mesh(config["mesh"])
     world = 1
@@ -117,7 +120,7 @@ def expect_language(config, folder, entry, parameters):
     several = config["data"]["microbatches"] > 1
     found = Expectation(sum(counts.values()), world)
     for parameter in parameters:
-        hit = entry is not None and any(fnmatch.fnmatchcase(parameter, glob) for glob in entry["parameters"])
+        hit = entry is not None and any(fnmatch.fnmatchcase(parameter, glob) for glob in entry.get("parameters", []))
         rows = []
         for rank in range(world):
             factors = table_of(entry, rank * axes[0][1] // world) if hit else None
@@ -170,6 +173,27 @@ def check_factor(finding, expectation, ratio):
     need(score.fraction(finding["got"]) == ratio / expectation.tokens, f"got {finding['got']}")
 
 
+def squares(values):
+    return sum(float(value) ** 2 for value in values)
+
+
+def check_norm(finding, report, config, count):
+    """Each element once, against once for every rank that holds it, or one rank's own (then only: less)."""
+    size = dict(reference.parse_mesh(config["mesh"]))
+    world = math.prod(size.values())
+    once = every = 0.0
+    for parameter, shown in report["gradients"].items():
+        copied = config["model"]["kind"] == "linear" or any(fnmatch.fnmatchcase(parameter, glob) for glob in COPIED_BY_TP)
+        once += squares(shown["value"])
+        every += squares(shown["value"]) * (world if copied else world // size.get("tp", 1))
+    wanted, got = float(finding["expected"]), float(finding["got"])
+    need(math.isclose(wanted, math.sqrt(once), rel_tol=RELATIVE), f"expected {wanted}, want {math.sqrt(once)}")
+    if count == "replicas":
+        need(math.isclose(got, math.sqrt(every), rel_tol=RELATIVE), f"got {got}, want {math.sqrt(every)}")
+    else:
+        need(0 < got < wanted, f"got {got} is no part of {wanted}")
+
+
 def check_finding(finding, entry, expectation, names):
     need(finding["class"] == entry["class"], f"class {finding['class']}, want {entry['class']}")
     said, axes = finding["explanation"] or "", finding["axes"]
@@ -178,7 +202,7 @@ def check_finding(finding, entry, expectation, names):
              f"explanation {said!r} and axes {axes} do not name {choice}")
     if "culprits" in entry:
         need(finding["culprits"] == entry["culprits"], f"culprits {finding['culprits']}")
-    if expectation is None:
+    if expectation is None or "norm" in entry:
         return
     wrong = [p for p in expectation.coefficients if not expectation.right(p)]
     need(sorted(finding["parameters"]) == sorted(wrong), f"parameters {finding['parameters']}, want {wrong}")
@@ -249,17 +273,20 @@ def check_run(program, path, entry):
     """entry: what expected.json says of a wrong config; None for a right one."""
     config = reference.read_config(str(path))
     names, linear = score.Names(spelled_out(config)), config["model"]["kind"] == "linear"
-    if linear and entry:
+    normal = entry is None or "norm" in entry  # every coefficient is right
+    if linear and not normal:
         check_entry(entry, config, names)
     report, faults = run(program, path, 1 if entry else 0)
     need(len(faults) == (1 if entry else 0), f"faults {[f['class'] for f in faults]}")
     expectation = expect_linear(config) if linear else expect_language(config, path.parent, entry, list(report["gradients"]))
     if expectation:
-        need(all(map(expectation.right, expectation.coefficients)) == (entry is None), "the recipe is not what it is called")
+        need(all(map(expectation.right, expectation.coefficients)) == normal, "the recipe is not what it is called")
         check_gradients(report, expectation, names, config["arithmetic"] == "exact")
         need(report["steps"][0]["tokens"] == expectation.tokens, f"{report['steps'][0]['tokens']} tokens")
     if entry:
         check_finding(faults[0], entry, expectation, names)
+    if entry and "norm" in entry:
+        check_norm(faults[0], report, config, entry["norm"])
 
 
 def main():
