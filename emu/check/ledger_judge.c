@@ -56,15 +56,31 @@ static bool lacks_a_use(const struct view *v)
     return false;
 }
 
-/* A source that no holder has. */
+/* Is every source of a microbatch that counts outside the first row? *lost: the first of them. */
+static bool microbatch_is_lost(const struct view *v, uint32_t micro, uint32_t *lost)
+{
+    uint32_t first = 0;
+    bool any = false;
+    for (uint32_t s = micro; s < v->count; s += v->sources->microbatches) {
+        if (!counts(v, s))
+            continue;
+        if (v->rows->rows[0][s] != 0)
+            return false;
+        if (!any)
+            first = s;
+        any = true;
+    }
+    if (any)
+        *lost = first;
+    return any;
+}
+
+/* A microbatch that no holder has anything of; the rows are equal. */
 static bool find_lost(const struct view *v, struct emu_ledger_judgement *out)
 {
-    for (uint32_t s = 0; s < v->count; s++) {
-        if (!counts(v, s) || v->rows->rows[0][s] != 0)
-            continue;
-        out->lost_source = s;
-        return true;
-    }
+    for (uint32_t m = 0; m < v->sources->microbatches; m++)
+        if (microbatch_is_lost(v, m, &out->lost_source))
+            return true;
     return false;
 }
 
@@ -179,17 +195,18 @@ static uint32_t wrong_row(const struct view *v)
     return 0;
 }
 
-/* One factor in every row, but each row its own; or one for all. */
+/* Copies that differ though they hold the same sources; or one factor for all. */
 static bool judge_factor(const struct view *v, const struct emu_ledger_path *path,
                          struct emu_ledger_judgement *out)
 {
     uint64_t coefficient = 0;
-    for (uint32_t r = 0; r < v->rows->count; r++)
-        if (!row_uniform(v, r, &coefficient))
-            return false;
-    out->class_id = EMU_CLASS_WRONG_SCALE;
-    if (!rows_equal(v))
+    if (!rows_equal(v)) {
+        out->class_id = EMU_CLASS_WRONG_SCALE;
         return true;
+    }
+    if (!row_uniform(v, 0, &coefficient))
+        return false;
+    out->class_id = EMU_CLASS_WRONG_SCALE;
     out->uniform = ratio_of(v, coefficient, &out->ratio);
     if (path->summed_again)
         out->class_id = EMU_CLASS_DOUBLE_REDUCTION;
@@ -208,12 +225,12 @@ static void classify(const struct view *v, const struct emu_ledger_path *path,
         out->class_id = use ? EMU_CLASS_TIED_UNSYNCED : EMU_CLASS_MISSING_REDUCTION;
         return;
     }
+    if (judge_factor(v, path, out))
+        return;
     if (find_lost(v, out)) {
         out->class_id = EMU_CLASS_LOST_MICROBATCH;
         return;
     }
-    if (judge_factor(v, path, out))
-        return;
     out->class_id = EMU_CLASS_TOKEN_WEIGHT;
     out->law = law_of(v, out->worst_row);
     measure_spread(v, out->worst_row, out);

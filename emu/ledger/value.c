@@ -26,13 +26,24 @@ enum emu_status emu_value_scale(struct emu_value *value, struct emu_rational fac
     return EMU_OK;
 }
 
+static bool pending(uint8_t state)
+{
+    return state == EMU_AXIS_PARTIAL || state == EMU_AXIS_MIXED;
+}
+
+static bool summed(uint8_t state)
+{
+    return state == EMU_AXIS_SUMMED || state == EMU_AXIS_MIXED;
+}
+
 void emu_value_join(struct emu_value *into, const struct emu_value *from)
 {
     for (uint32_t a = 0; a < EMU_MESH_MAX_AXES; a++) {
-        bool pending = from->axis[a] == EMU_AXIS_PARTIAL || into->axis[a] == EMU_AXIS_PARTIAL;
-        if (pending)
-            into->axis[a] = EMU_AXIS_PARTIAL;
-        else if (from->axis[a] == EMU_AXIS_SUMMED)
+        bool some_pending = pending(into->axis[a]) || pending(from->axis[a]);
+        bool some_summed = summed(into->axis[a]) || summed(from->axis[a]);
+        if (some_pending)
+            into->axis[a] = some_summed ? EMU_AXIS_MIXED : EMU_AXIS_PARTIAL;
+        else if (some_summed)
             into->axis[a] = EMU_AXIS_SUMMED;
     }
 }
@@ -63,9 +74,9 @@ void emu_value_reduced(struct emu_value *value, const struct emu_mesh *mesh,
         events[i] = 0;
         if (mesh->axes[axes->index[i]].size == 1)
             continue;
-        if (*state == EMU_AXIS_SUMMED)
+        if (summed(*state))
             events[i] = EMU_VALUE_AGAIN;
-        else if (*state == EMU_AXIS_WHOLE)
+        if (*state == EMU_AXIS_WHOLE)
             events[i] = EMU_VALUE_REPLICATED;
         else
             *state = EMU_AXIS_SUMMED;
@@ -75,7 +86,7 @@ void emu_value_reduced(struct emu_value *value, const struct emu_mesh *mesh,
 int emu_value_partial_axis(const struct emu_value *value, const struct emu_mesh *mesh)
 {
     for (uint32_t a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].size > 1 && value->axis[a] == EMU_AXIS_PARTIAL)
+        if (mesh->axes[a].size > 1 && pending(value->axis[a]))
             return (int)a;
     return -1;
 }

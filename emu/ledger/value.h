@@ -5,14 +5,18 @@
  * are reduced by the collective that reduces the value (struct emu_call, ledger). Beside them it
  * knows for each mesh axis how it lies there. The rules, one a line:
  *
- *   operation          coefficients                     axis it acts on
- *   fresh              1 at the owner's source, else 0   dp, cp: PARTIAL; shards: SHARDED; else
- * WHOLE scale by q         times q                          unchanged add (accumulate)   added
- * source by source           PARTIAL where either is sum over an axis   summed over the members
- * PARTIAL -> SUMMED SUMMED  -> SUMMED, event AGAIN WHOLE   -> WHOLE,  event REPLICATED SHARDED:
- * refused, unrelated elements average over it    summed, times 1/members          likewise; the
- * event is neutral use as if whole    -                                PARTIAL: a reduction is
- * missing
+ *   operation             coefficients               axis that it acts on
+ *   fresh                 1 at the owner's source    dp, cp: PARTIAL; shards: SHARDED; else WHOLE
+ *   scale by q            times q                    unchanged
+ *   add (accumulate)      added source by source     MIXED where one is PARTIAL, the other SUMMED;
+ *                                                    else PARTIAL, or SUMMED, where either is
+ *   sum over an axis      summed over the members    PARTIAL -> SUMMED
+ *                                                    MIXED   -> SUMMED, event AGAIN
+ *                                                    SUMMED  -> SUMMED, event AGAIN
+ *                                                    WHOLE   -> WHOLE,  event REPLICATED
+ *                                                    SHARDED: refused, unrelated elements
+ *   average over it       summed, times 1/members    likewise; the event is neutral
+ *   use as if whole       -                          PARTIAL, MIXED: a reduction is missing
  *
  * Axes of size 1 never change anything. Pure; the caller owns all memory.
  */
@@ -30,7 +34,8 @@ enum emu_axis_state {
     EMU_AXIS_WHOLE,   /* every rank holds the complete value */
     EMU_AXIS_SHARDED, /* every rank holds other elements */
     EMU_AXIS_PARTIAL, /* a pending sum: every rank holds a term */
-    EMU_AXIS_SUMMED   /* was partial, has been summed */
+    EMU_AXIS_SUMMED,  /* was partial, has been summed */
+    EMU_AXIS_MIXED    /* some microbatches have been summed, others are pending */
 };
 
 struct emu_value {
@@ -41,7 +46,7 @@ struct emu_value {
 
 /* What a reduction did that it need not have done. */
 enum emu_value_event {
-    EMU_VALUE_AGAIN = 1,     /* an axis that had been summed already */
+    EMU_VALUE_AGAIN = 1,     /* an axis over which (some of) it had been summed already */
     EMU_VALUE_REPLICATED = 2 /* an axis over which the value was whole from the start */
 };
 

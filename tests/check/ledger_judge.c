@@ -78,13 +78,51 @@ Test(ledger_judge, a_source_on_some_copies_only_is_a_missing_reduction)
     cr_assert(!j.right && j.class_id == EMU_CLASS_MISSING_REDUCTION);
 }
 
-Test(ledger_judge, a_source_on_no_copy_is_a_lost_microbatch)
+Test(ledger_judge, a_microbatch_on_no_copy_is_lost)
 {
     struct board b;
     set_up(&b, 1, 2, 2, (uint64_t[]){2, 3});
     b.cells[0][0] = b.cells[1][0] = 0;
     struct emu_ledger_judgement j = judge(&b, (struct emu_ledger_path){0});
     cr_assert(j.class_id == EMU_CLASS_LOST_MICROBATCH && j.lost_source == 0);
+}
+
+Test(ledger_judge, a_source_on_no_copy_weighs_nothing_while_its_microbatch_is_there)
+{
+    struct board b;
+    set_up(&b, 2, 2, 2, (uint64_t[]){2, 3, 1, 1});
+    b.cells[0][1] = b.cells[1][1] = 0;
+    cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TOKEN_WEIGHT);
+    b.cells[0][3] = b.cells[1][3] = 0;
+    struct emu_ledger_judgement j = judge(&b, (struct emu_ledger_path){0});
+    cr_assert(j.class_id == EMU_CLASS_LOST_MICROBATCH && j.lost_source == 1);
+}
+
+Test(ledger_judge, a_microbatch_without_tokens_cannot_be_lost)
+{
+    struct board b;
+    set_up(&b, 1, 3, 1, (uint64_t[]){2, 0, 3});
+    b.cells[0][1] = 0;
+    b.cells[0][2] = field(2, 5);
+    cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TOKEN_WEIGHT);
+}
+
+Test(ledger_judge, nothing_of_any_source_is_a_wrong_scale_of_zero)
+{
+    struct board b;
+    set_up(&b, 2, 2, 2, (uint64_t[]){1, 2, 3, 4});
+    scale(&b, 0, 1);
+    struct emu_ledger_judgement j = judge(&b, (struct emu_ledger_path){0});
+    cr_assert(j.class_id == EMU_CLASS_WRONG_SCALE && j.uniform && j.ratio.numerator == 0);
+}
+
+Test(ledger_judge, copies_that_differ_are_a_wrong_scale_before_their_weights_are_looked_at)
+{
+    struct board b;
+    set_up(&b, 1, 2, 2, (uint64_t[]){2, 3});
+    b.cells[0][0] = field(1, 2);
+    b.cells[1][0] = field(1, 3);
+    cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_WRONG_SCALE);
 }
 
 Test(ledger_judge, one_factor_for_all_is_a_wrong_scale_with_its_ratio)

@@ -93,6 +93,18 @@ Test(ledger_value, a_second_sum_over_an_axis_is_an_event)
     cr_assert_eq(reduce(&f, "dp"), EMU_VALUE_AGAIN);
 }
 
+Test(ledger_value, a_sum_of_what_was_partly_summed_is_an_event)
+{
+    struct fixture f;
+    set_up(&f);
+    cr_assert_eq(reduce(&f, "dp"), 0);
+    emu_value_add(&f.value, &f.other);
+    emu_value_add(&f.value, &f.other);
+    cr_assert_eq(f.value.axis[0], EMU_AXIS_MIXED);
+    cr_assert_eq(reduce(&f, "dp"), EMU_VALUE_AGAIN);
+    cr_assert_eq(f.value.axis[0], EMU_AXIS_SUMMED);
+}
+
 Test(ledger_value, a_sum_over_whole_copies_is_an_event)
 {
     struct fixture f;
