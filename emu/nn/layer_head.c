@@ -52,16 +52,22 @@ enum emu_status emu_head_forward(const struct emu_nn *nn, const struct emu_head 
                                  void *logits, void *loss, void *scratch)
 {
     const struct emu_kernels *k = nn->kernels;
-    k->matmul_nt(&(struct emu_matmul){.a = stream,
-                                      .b = layer->table,
-                                      .c = logits,
-                                      .m = targets->rows,
-                                      .n = layer->rows,
-                                      .k = layer->width});
+    const uint64_t rows = targets->rows, held = emu_stream_slice(nn, rows).count;
+    const void *all = stream;
+    if (nn->sequence_parallel) {
+        emu_stream_copy(nn, layer->whole, stream, held * layer->width);
+        const enum emu_status status =
+            emu_stream_gather(nn, layer->whole, rows, layer->width, "head.gather");
+        if (status != EMU_OK)
+            return status;
+        all = layer->whole;
+    }
+    k->matmul_nt(&(struct emu_matmul){
+        .a = all, .b = layer->table, .c = logits, .m = rows, .n = layer->rows, .k = layer->width});
     if (layer->loss == EMU_CROSS_ENTROPY)
         return cross_entropy(nn, targets, logits, loss, scratch);
     k->squared(loss, logits, logits, targets);
-    return emu_tp_sum(nn, loss, targets->rows, "head.sum");
+    return emu_tp_sum(nn, loss, rows, "head.sum");
 }
 
 enum emu_status emu_head_backward(const struct emu_nn *nn, const struct emu_head *layer,
@@ -69,9 +75,11 @@ enum emu_status emu_head_backward(const struct emu_nn *nn, const struct emu_head
                                   void *dstream)
 {
     const struct emu_kernels *k = nn->kernels;
+    const bool sliced = nn->sequence_parallel;
+    void *dall = sliced ? layer->whole : dstream; /* the gathered stream has been read by then */
     k->matmul_tn(
         &(struct emu_matmul){.a = dlogits,
-                             .b = stream,
+                             .b = sliced ? layer->whole : stream,
                              .c = layer->dtable,
                              .m = layer->rows,
                              .n = layer->width,
@@ -80,9 +88,14 @@ enum emu_status emu_head_backward(const struct emu_nn *nn, const struct emu_head
                              .terms = layer->shared_terms ? rows + layer->shared_terms : 0});
     k->matmul_nn(&(struct emu_matmul){.a = dlogits,
                                       .b = layer->table,
-                                      .c = dstream,
+                                      .c = dall,
                                       .m = rows,
                                       .n = layer->width,
                                       .k = layer->rows});
-    return emu_tp_sum(nn, dstream, rows * layer->width, "head");
+    if (!sliced)
+        return emu_tp_sum(nn, dstream, rows * layer->width, "head");
+    const enum emu_status status = emu_stream_scatter(nn, dall, rows, layer->width, "head");
+    if (status == EMU_OK)
+        emu_stream_copy(nn, dstream, dall, emu_stream_slice(nn, rows).count * layer->width);
+    return status;
 }

@@ -167,8 +167,12 @@ void emu_mlp_wire(struct emu_trainer *trainer)
     const struct emu_parameter *table = &trainer->parameters[0];
     const struct emu_parameter *head =
         model->tie_embeddings ? table : &trainer->parameters[trainer->plan->tensor_count - 1];
-    trainer->model->embedding = (struct emu_embedding){
-        table->weight, table->fresh, table->block.first_row, table->block.rows, model->embed};
+    trainer->model->embedding = (struct emu_embedding){.table = table->weight,
+                                                       .dtable = table->fresh,
+                                                       .first = table->block.first_row,
+                                                       .rows = table->block.rows,
+                                                       .width = model->embed,
+                                                       .window = model->context};
     trainer->model->head = (struct emu_head){.table = head->weight,
                                              .dtable = head->fresh,
                                              .first = head->block.first_row,

@@ -191,9 +191,8 @@ static enum emu_status backward(struct emu_trainer *trainer, uint32_t micro)
         return status;
     if (!state->first)
         return send_stream(trainer, micro, true, slot->dstream);
-    emu_embedding_backward(&trainer->nn, &state->embedding, slot->ids,
-                           slot->rows * model_of(trainer)->context, state->dinput);
-    return EMU_OK;
+    return emu_embedding_backward(&trainer->nn, &state->embedding, slot->ids,
+                                  slot->rows * model_of(trainer)->context, state->dinput);
 }
 
 const struct emu_model_ops emu_model_mlp_ops = {

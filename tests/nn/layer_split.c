@@ -43,8 +43,11 @@ static int rank_body(const struct mesh_run *run, uint32_t index)
         return 2;
     if (emu_rank_group(rank, "tp", &group) != EMU_OK)
         return 3;
-    const struct tiny_rank at = {emu_kernels_of(run->c->single ? EMU_F32 : EMU_F64), rank, group,
-                                 index, run->c->tp};
+    const struct tiny_rank at = {.kernels = emu_kernels_of(run->c->single ? EMU_F32 : EMU_F64),
+                                 .rank = rank,
+                                 .group = group,
+                                 .index = index,
+                                 .size = run->c->tp};
     const enum emu_status status =
         tiny_run(&run->model, &at, &run->shared->weights, &run->shared->out[index]);
     emu_rank_destroy(rank);

@@ -50,12 +50,18 @@ void tiny_draw(struct tiny *model, struct tiny_values *weights, uint64_t *random
 struct held {
     const struct tiny *model;
     const struct tiny_rank *at;
+    struct emu_nn nn;
+    uint64_t held; /* rows of the stream */
     void *weight[TENSORS], *gradient[TENSORS];
     struct emu_slice rows[TENSORS], columns[TENSORS];
     struct emu_mlp mlp[2];
     struct emu_mlp_saved saved[2];
     void *input[2], *stream, *logits, *loss, *dstream, *dinput, *scratch;
+    void *whole, *head_whole;
 };
+
+/* Terms that meet in a sum over slices: one source and at most 9 ranks here. */
+enum { SLICE_TERMS = 10 };
 
 static void *room(const struct held *held, uint64_t count)
 {
@@ -104,6 +110,7 @@ static void make_mlp(struct held *held, int layer)
     const uint64_t width =
         layer == 0 ? held->model->context * held->model->embed : held->model->embed;
     const uint64_t hidden = held->columns[first + 2].count, rows = held->model->rows;
+    const struct emu_nn *nn = &held->nn;
     held->mlp[layer] = (struct emu_mlp){.width = width,
                                         .hidden = hidden,
                                         .out = held->model->embed,
@@ -118,11 +125,24 @@ static void make_mlp(struct held *held, int layer)
                                         .ddown = g[3],
                                         .ddown_bias = g[4],
                                         .label_down = "layers.N.down",
-                                        .label_up = "layers.N.up"};
+                                        .label_up = "layers.N.up",
+                                        .label_up_gather = "layers.N.up.gather",
+                                        .label_down_gather = "layers.N.down.gather"};
     held->saved[layer] =
-        (struct emu_mlp_saved){room(held, rows * width), room(held, rows),
-                               room(held, rows * hidden), room(held, rows * hidden)};
-    held->input[layer] = room(held, rows * width);
+        (struct emu_mlp_saved){room(held, emu_mlp_normed(nn, &held->mlp[layer], rows)),
+                               room(held, emu_mlp_inverse(nn, rows)), room(held, rows * hidden),
+                               room(held, rows * hidden)};
+    held->input[layer] = room(held, held->held * width);
+}
+
+static uint64_t scratch_of(const struct held *held)
+{
+    uint64_t most = emu_head_scratch(held->model->rows);
+    for (int layer = 0; layer < 2; layer++) {
+        const uint64_t here = emu_mlp_scratch(&held->nn, &held->mlp[layer], held->model->rows);
+        most = here > most ? here : most;
+    }
+    return most;
 }
 
 static void hold(struct held *held, const struct tiny_values *weights)
@@ -133,12 +153,14 @@ static void hold(struct held *held, const struct tiny_values *weights)
         take_tensor(held, weights, (enum tensor)t);
     make_mlp(held, 0);
     make_mlp(held, 1);
-    held->stream = room(held, rows * model->embed);
+    held->stream = room(held, held->held * model->embed);
     held->logits = room(held, rows * model->vocab);
     held->loss = room(held, rows);
-    held->dstream = room(held, rows * model->embed);
-    held->dinput = room(held, rows * wide);
-    held->scratch = room(held, 2 * rows * model->hidden + rows * (wide + 3));
+    held->dstream = room(held, held->held * model->embed);
+    held->dinput = room(held, held->held * wide);
+    held->scratch = room(held, scratch_of(held));
+    held->whole = held->nn.whole = room(held, emu_stream_room(&held->nn, rows, wide));
+    held->head_whole = room(held, emu_stream_room(&held->nn, rows, model->embed));
 }
 
 static void let_go(struct held *held)
@@ -160,6 +182,8 @@ static void let_go(struct held *held)
     free(held->dstream);
     free(held->dinput);
     free(held->scratch);
+    free(held->whole);
+    free(held->head_whole);
 }
 
 static enum emu_status forward(struct held *held, const struct emu_nn *nn,
@@ -176,7 +200,7 @@ static enum emu_status forward(struct held *held, const struct emu_nn *nn,
         status =
             emu_mlp_forward(nn, &held->mlp[1], &held->saved[1], held->input[1], rows, held->stream);
     if (status == EMU_OK)
-        nn->kernels->add(held->stream, held->input[1], rows * model->embed);
+        nn->kernels->add(held->stream, held->input[1], held->held * model->embed);
     return status;
 }
 
@@ -189,46 +213,64 @@ static enum emu_status backward(struct held *held, const struct emu_nn *nn,
                                               held->dstream, rows, held->dinput, held->scratch);
     if (status != EMU_OK)
         return status;
-    nn->kernels->add(held->dstream, held->dinput, rows * model->embed);
+    nn->kernels->add(held->dstream, held->dinput, held->held * model->embed);
     status = emu_mlp_backward(nn, &held->mlp[0], &held->saved[0], held->input[0], held->dstream,
                               rows, held->dinput, held->scratch);
-    if (status == EMU_OK)
-        emu_embedding_backward(nn, table, model->ids, rows * model->context, held->dinput);
-    return status;
+    if (status != EMU_OK)
+        return status;
+    return emu_embedding_backward(nn, table, model->ids, rows * model->context, held->dinput);
 }
 
 static enum emu_status pass(struct held *held)
 {
     const struct tiny *model = held->model;
-    const struct emu_nn nn = {held->at->kernels, held->at->rank, held->at->group, model->activation,
-                              model->norm};
+    const struct emu_nn *nn = &held->nn;
     const enum tensor top = model->tied ? EMBED : HEAD;
     const struct emu_slice part = held->rows[EMBED];
-    const struct emu_embedding table = {held->weight[EMBED], held->gradient[EMBED], part.start,
-                                        part.count, model->embed};
+    const struct emu_embedding table = {.table = held->weight[EMBED],
+                                        .dtable = held->gradient[EMBED],
+                                        .first = part.start,
+                                        .rows = part.count,
+                                        .width = model->embed,
+                                        .window = model->context};
     const struct emu_head head = {.table = held->weight[top],
                                   .dtable = held->gradient[top],
                                   .first = part.start,
                                   .rows = part.count,
                                   .width = model->embed,
                                   .loss = model->loss,
-                                  .shared_terms = model->tied ? model->rows * model->context : 0};
+                                  .shared_terms = model->tied ? model->rows * model->context : 0,
+                                  .whole = held->head_whole};
     const struct emu_targets targets = {model->target, model->valid, model->rows, part.start,
                                         part.count};
-    enum emu_status status = forward(held, &nn, &table);
+    enum emu_status status = forward(held, nn, &table);
     if (status == EMU_OK)
-        status = emu_head_forward(&nn, &head, held->stream, &targets, held->logits, held->loss,
+        status = emu_head_forward(nn, &head, held->stream, &targets, held->logits, held->loss,
                                   held->scratch);
     if (status == EMU_OK)
         status =
-            emu_head_backward(&nn, &head, held->stream, held->logits, model->rows, held->dstream);
-    return status == EMU_OK ? backward(held, &nn, &table) : status;
+            emu_head_backward(nn, &head, held->stream, held->logits, model->rows, held->dstream);
+    return status == EMU_OK ? backward(held, nn, &table) : status;
+}
+
+static struct emu_nn nn_of(const struct tiny *model, const struct tiny_rank *at)
+{
+    return (struct emu_nn){.kernels = at->kernels,
+                           .rank = at->rank,
+                           .tp_group = at->group,
+                           .activation = model->activation,
+                           .norm = model->norm,
+                           .sequence_parallel = at->sequence_parallel,
+                           .tp_size = at->size,
+                           .tp_index = at->index,
+                           .slice_terms = SLICE_TERMS};
 }
 
 enum emu_status tiny_run(const struct tiny *model, const struct tiny_rank *at,
                          const struct tiny_values *weights, struct tiny_values *out)
 {
-    struct held held = {.model = model, .at = at};
+    struct held held = {.model = model, .at = at, .nn = nn_of(model, at)};
+    held.held = emu_stream_slice(&held.nn, model->rows).count;
     hold(&held, weights);
     const enum emu_status status = pass(&held);
     for (int t = 0; t < TENSORS; t++)
@@ -240,22 +282,36 @@ enum emu_status tiny_run(const struct tiny *model, const struct tiny_rank *at,
     return status;
 }
 
-void tiny_run_alone(const struct tiny *model, const struct emu_kernels *kernels,
-                    const struct tiny_values *weights, struct tiny_values *out)
+static void run_alone(const struct tiny *model, const struct tiny_rank *alone,
+                      const struct tiny_values *weights, struct tiny_values *out)
 {
     struct emu_mesh mesh = {0};
     struct emu_roster *roster = calloc(1, sizeof(*roster));
-    struct emu_rank *rank = NULL;
+    struct tiny_rank at = *alone;
     if (!roster || emu_mesh_parse("tp=1", &mesh, NULL) != EMU_OK)
         abort();
     emu_roster_init(roster, &mesh);
-    if (emu_rank_create_self(roster, NULL, 0, &rank) != EMU_OK)
+    if (emu_rank_create_self(roster, NULL, 0, &at.rank) != EMU_OK)
         abort();
-    const struct tiny_rank at = {kernels, rank, EMU_GROUP_SELF, 0, 1};
     if (tiny_run(model, &at, weights, out) != EMU_OK)
         abort();
-    emu_rank_destroy(rank);
+    emu_rank_destroy(at.rank);
     emu_roster_finish(roster);
     emu_mesh_finish(&mesh);
     free(roster);
+}
+
+void tiny_run_alone(const struct tiny *model, const struct emu_kernels *kernels,
+                    const struct tiny_values *weights, struct tiny_values *out)
+{
+    const struct tiny_rank at = {.kernels = kernels, .group = EMU_GROUP_SELF, .size = 1};
+    run_alone(model, &at, weights, out);
+}
+
+void tiny_run_alone_sliced(const struct tiny *model, const struct emu_kernels *kernels,
+                           const struct tiny_values *weights, struct tiny_values *out)
+{
+    const struct tiny_rank at = {
+        .kernels = kernels, .group = EMU_GROUP_SELF, .size = 1, .sequence_parallel = true};
+    run_alone(model, &at, weights, out);
 }

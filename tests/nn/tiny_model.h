@@ -49,6 +49,7 @@ struct tiny_rank {
     const struct emu_kernels *kernels;
     struct emu_rank *rank;
     uint32_t group, index, size; /* over tp */
+    bool sequence_parallel;      /* gradients of norms and biases of down are then pending */
 };
 
 struct tiny_shape tiny_shape_of(const struct tiny *model, enum tensor tensor);
@@ -59,5 +60,8 @@ enum emu_status tiny_run(const struct tiny *model, const struct tiny_rank *at,
 /* The same on a mesh of one, which must succeed. */
 void tiny_run_alone(const struct tiny *model, const struct emu_kernels *kernels,
                     const struct tiny_values *weights, struct tiny_values *out);
+/* As tiny_run_alone, with sequence parallelism. */
+void tiny_run_alone_sliced(const struct tiny *model, const struct emu_kernels *kernels,
+                           const struct tiny_values *weights, struct tiny_values *out);
 
 #endif
