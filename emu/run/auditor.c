@@ -18,6 +18,8 @@ struct emu_auditor {
     uint64_t step_count;
     uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
     struct emu_first_rounding rounding;
+    struct emu_hold_bell *bell; /* NULL: nobody is to be held */
+    bool rung;
     struct emu_gradient_view *gradients; /* of the last step audited, where asked for */
     struct emu_evidence evidence;
     const struct emu_step_record **records; /* what evidence points to, owned */
@@ -82,6 +84,11 @@ void emu_auditor_destroy(struct emu_auditor *auditor)
     free(auditor->records);
     free(auditor->arenas);
     free(auditor);
+}
+
+void emu_auditor_hold_with(struct emu_auditor *auditor, struct emu_hold_bell *bell)
+{
+    auditor->bell = bell;
 }
 
 static bool due(uint64_t step, uint64_t every, uint64_t last)
@@ -261,12 +268,23 @@ static void keep_gradients(struct emu_auditor *auditor, enum emu_gate_verdict ve
         internal(auditor, "the gradients could not be kept", status);
 }
 
+/* The ranks wait at the gate: the person may look at them before they go on. */
+static void ring(struct emu_auditor *auditor)
+{
+    size_t at = first_fault(&auditor->audit, 0);
+    if (!auditor->bell || auditor->rung || at == auditor->audit.findings.count)
+        return;
+    auditor->rung = true;
+    emu_hold_bell_ring(auditor->bell, &auditor->audit.findings.items[at]);
+}
+
 /* Answer the gate of the step just audited; the oracle then starts where the ranks do. */
 static enum emu_gate_verdict answer(struct emu_auditor *auditor, const struct emu_segment *segment)
 {
     uint64_t step = auditor->evidence.step;
     enum emu_gate_verdict verdict = judge(auditor);
     keep_gradients(auditor, verdict);
+    ring(auditor);
     if (verdict == EMU_GATE_GO_ON && oracle_due(auditor, step + 1))
         emu_oracle_load(auditor->oracle, &auditor->evidence);
     emu_gate_answer(segment, step + 1, verdict);

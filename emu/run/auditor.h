@@ -7,6 +7,7 @@
 #ifndef EMU_RUN_AUDITOR_H
 #define EMU_RUN_AUDITOR_H
 
+#include "run/hold_bell.h"
 #include "run/training.h"
 #include "seg/segment.h"
 #include "train/corpus.h"
@@ -19,6 +20,9 @@ EMU_MUST_CHECK enum emu_status emu_auditor_create(const struct emu_plan *plan,
                                                   const struct emu_training_options *options,
                                                   struct emu_auditor **auditor);
 void emu_auditor_destroy(struct emu_auditor *auditor);
+
+/* Ring this bell at the first fault, before the ranks go on. Borrowed. */
+void emu_auditor_hold_with(struct emu_auditor *auditor, struct emu_hold_bell *bell);
 
 /* Serve all gates of the run; returns after the last step, the first faulty one (unless told to
  * keep going), or when the run broke. */

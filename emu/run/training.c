@@ -3,10 +3,12 @@
 #include "check/finding_build.h"
 #include "comm/rank.h"
 #include "run/auditor.h"
+#include "run/hold_bell.h"
 #include "seg/board.h"
 #include "seg/gate.h"
 #include "train/trainer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +17,8 @@ struct training {
     const struct emu_plan *plan;
     struct emu_corpus corpus;
     struct emu_auditor *auditor;
+    struct emu_hold_bell bell; /* of --stop-on-finding */
+    bool bell_open;
 };
 
 /* Write the record of the last step and wait for the auditor. */
@@ -72,6 +76,25 @@ static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
     return EMU_OK;
 }
 
+static enum emu_status open_bell(struct training *training,
+                                 const struct emu_training_options *options)
+{
+    struct emu_reason reason;
+    if (!options->stop_on_finding)
+        return EMU_OK;
+    enum emu_status status = emu_hold_bell_init(&training->bell, &reason);
+    if (status == EMU_ESYSTEM)
+        fprintf(stderr, "meshemu: %s\n", reason.text);
+    training->bell_open = status == EMU_OK;
+    return status;
+}
+
+static void close_bell(struct training *training)
+{
+    if (training->bell_open)
+        emu_hold_bell_finish(&training->bell);
+}
+
 static enum emu_status start(struct training *training, const struct emu_training_options *options,
                              struct emu_training_result *result)
 {
@@ -88,6 +111,10 @@ static enum emu_status start(struct training *training, const struct emu_trainin
     enum emu_status status = arena_bytes(plan, &job.arena_bytes);
     if (status != EMU_OK)
         return status;
+    if (options->stop_on_finding) {
+        job.bell = &training->bell;
+        emu_auditor_hold_with(training->auditor, job.bell);
+    }
     result->text_bytes = training->corpus.bytes;
     result->text_sequences = training->corpus.count;
     status = emu_job_run(&job, &result->job);
@@ -122,9 +149,12 @@ enum emu_status emu_training_run(const struct emu_plan *plan,
     if (status == EMU_OK)
         status = emu_auditor_create(plan, &training.corpus, options, &training.auditor);
     if (status == EMU_OK)
+        status = open_bell(&training, options);
+    if (status == EMU_OK)
         status = start(&training, options, result);
     if (status == EMU_OK)
         status = gather(result, options->replay);
+    close_bell(&training);
     emu_auditor_destroy(training.auditor);
     emu_corpus_finish(&training.corpus);
     if (status != EMU_OK)
