@@ -2,6 +2,7 @@
 
 #include "base/philox.h"
 #include "plan/model.h"
+#include "plan/positions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -257,7 +258,7 @@ uint64_t emu_plan_rows_most(const struct emu_plan *plan)
 {
     const struct emu_data_config *data = &plan->config->data;
     if (!data->inline_tokens)
-        return emu_plan_sequences(plan, 0).count * data->sequence;
+        return emu_plan_sequences(plan, 0).count * emu_positions_owned(plan, 0);
     uint64_t most = 0;
     for (uint32_t source = 0; source < emu_plan_sources(plan); source++)
         if (inline_rows(data->inline_tokens, source) > most)

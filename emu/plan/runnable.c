@@ -63,14 +63,8 @@ static bool check_sizes(const struct emu_config *config, struct emu_text *diagno
 static bool check_axes(const struct emu_config *config, struct emu_text *diagnostics)
 {
     bool linear = config->model.kind == EMU_MODEL_LINEAR;
-    uint32_t cp = emu_mesh_size(&config->mesh, "cp");
     uint32_t pp = emu_mesh_size(&config->mesh, "pp");
     bool good = true;
-    if (cp > 1 && !linear) {
-        emu_config_complain(config, diagnostics, "mesh",
-                            "cp=%u: this version runs mlp_lm with cp=1 only", (unsigned)cp);
-        good = false;
-    }
     if (pp > 1 && linear) {
         emu_config_complain(config, diagnostics, "mesh",
                             "pp=%u: a linear model has one weight and no stages; pp must be 1",
