@@ -4,6 +4,7 @@
 #include "nn_random.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct tiny_shape tiny_shape_of(const struct tiny *model, enum tensor tensor)
 {
@@ -63,11 +64,20 @@ struct held {
 /* Terms that meet in a sum over slices: one source and at most 9 ranks here. */
 enum { SLICE_TERMS = 10 };
 
+/* `count` elements and not one more. */
 static void *room(const struct held *held, uint64_t count)
 {
-    void *memory = calloc(count + 1, held->at->kernels->bytes);
+    void *memory = calloc(count > 0 ? count : 1, held->at->kernels->bytes);
     if (!memory)
         abort();
+    return memory;
+}
+
+/* The same, full of NaN: nothing may count on what a buffer held before. */
+static void *soiled_room(const struct held *held, uint64_t count)
+{
+    void *memory = room(held, count);
+    memset(memory, 0xff, count * held->at->kernels->bytes);
     return memory;
 }
 
@@ -130,9 +140,9 @@ static void make_mlp(struct held *held, int layer)
                                         .label_down_gather = "layers.N.down.gather"};
     held->saved[layer] =
         (struct emu_mlp_saved){room(held, emu_mlp_normed(nn, &held->mlp[layer], rows)),
-                               room(held, emu_mlp_inverse(nn, rows)), room(held, rows * hidden),
-                               room(held, rows * hidden)};
-    held->input[layer] = room(held, held->held * width);
+                               soiled_room(held, emu_mlp_inverse(nn, rows)),
+                               soiled_room(held, rows * hidden), soiled_room(held, rows * hidden)};
+    held->input[layer] = soiled_room(held, held->held * width);
 }
 
 static uint64_t scratch_of(const struct held *held)
@@ -153,14 +163,14 @@ static void hold(struct held *held, const struct tiny_values *weights)
         take_tensor(held, weights, (enum tensor)t);
     make_mlp(held, 0);
     make_mlp(held, 1);
-    held->stream = room(held, held->held * model->embed);
-    held->logits = room(held, rows * model->vocab);
-    held->loss = room(held, rows);
-    held->dstream = room(held, held->held * model->embed);
-    held->dinput = room(held, held->held * wide);
-    held->scratch = room(held, scratch_of(held));
-    held->whole = held->nn.whole = room(held, emu_stream_room(&held->nn, rows, wide));
-    held->head_whole = room(held, emu_stream_room(&held->nn, rows, model->embed));
+    held->stream = soiled_room(held, held->held * model->embed);
+    held->logits = soiled_room(held, rows * model->vocab);
+    held->loss = soiled_room(held, rows);
+    held->dstream = soiled_room(held, held->held * model->embed);
+    held->dinput = soiled_room(held, held->held * wide);
+    held->scratch = soiled_room(held, scratch_of(held));
+    held->whole = held->nn.whole = soiled_room(held, emu_stream_room(&held->nn, rows, wide));
+    held->head_whole = soiled_room(held, emu_stream_room(&held->nn, rows, model->embed));
 }
 
 static void let_go(struct held *held)
