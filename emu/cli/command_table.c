@@ -3,6 +3,7 @@
 #include "cli/help.h"
 #include "cli/mesh_command.h"
 #include "cli/run_options.h"
+#include "cli/script_command.h"
 
 #include <string.h>
 
@@ -65,6 +66,26 @@ static const struct emu_command mesh_command = {
     emu_mesh_command_run,
 };
 
+static const struct emu_option script_options[] = {
+    JSON_ROW,
+    {"repeat", "N", "run it N times, until a run differs from the first", false},
+    {"timeout", "T", "end all ranks after this time, as in 500ms, 10s or 2m", false},
+    HELP_ROW,
+};
+
+static const struct emu_command script_command = {
+    "script",
+    "FILE",
+    "run a communication program, one list of calls for each rank",
+    "FILE is YAML: a mesh, what each rank calls in its turn, and what happens to it\n"
+    "between the calls. A wrong program is diagnosed: which call, which ranks, why.\n"
+    "With --repeat the first report that differs from the first run's is printed,\n"
+    "times and pids set aside, else the last one.",
+    script_options,
+    COUNT(script_options),
+    emu_script_command_run,
+};
+
 static const struct emu_option help_options[] = {HELP_ROW};
 
 static const struct emu_command help_command = {
@@ -80,6 +101,7 @@ static const struct emu_command help_command = {
 const struct emu_command *const emu_commands[] = {
     &run_command,
     &mesh_command,
+    &script_command,
     &help_command,
 };
 const size_t emu_command_count = COUNT(emu_commands);

@@ -72,7 +72,8 @@ int emu_rank_body_run(const struct emu_rank_body *body)
     }
     emu_board_set_state(body->segment, body->rank, EMU_BOARD_RUNNING);
     int code = body->job->body(rank, body->job->user);
-    report_open_requests(body, rank);
+    if (code == 0) /* a rank that says it failed has told its cause */
+        report_open_requests(body, rank);
     emu_board_set_state(body->segment, body->rank, EMU_BOARD_ENDED);
     emu_rank_destroy(rank);
     return code;

@@ -1,0 +1,228 @@
+#include "report/script_json.h"
+
+#include "report/finding_json.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static void put_duration(struct emu_json *json, const char *key, uint64_t ns)
+{
+    emu_json_key(json, key);
+    if (ns == 0)
+        emu_json_null(json);
+    else
+        emu_json_u64(json, ns);
+}
+
+static void put_group(struct emu_json *json, const struct emu_roster *roster, uint32_t id)
+{
+    struct emu_group group = emu_roster_group(roster, id);
+    emu_json_array_begin(json);
+    for (uint32_t i = 0; i < group.size && !json->failed; i++)
+        emu_json_u64(json, emu_group_member(&group, i));
+    emu_json_array_end(json);
+}
+
+/* What is in force; the program itself is the file. */
+static void put_config(struct emu_json *json, const struct emu_script *script)
+{
+    emu_json_key(json, "config");
+    emu_json_object_begin(json);
+    emu_json_put_string(json, "file", script->name);
+    emu_json_put_string(json, "semantics", script->buffered ? "buffered" : "strict");
+    emu_json_key(json, "groups");
+    emu_json_object_begin(json);
+    for (uint32_t i = 0; i < script->roster.family_count; i++) {
+        const struct emu_family *family = &script->roster.families[i];
+        if (!family->members)
+            continue;
+        emu_json_key(json, family->name);
+        put_group(json, &script->roster, family->first_group);
+    }
+    emu_json_object_end(json);
+    put_duration(json, "stall_after_ns", script->stall_after_ns);
+    put_duration(json, "stop_grace_ns", script->stop_grace_ns);
+    emu_json_object_end(json);
+}
+
+static void put_mesh(struct emu_json *json, const struct emu_mesh *mesh)
+{
+    emu_json_key(json, "mesh");
+    emu_json_object_begin(json);
+    emu_json_key(json, "axes");
+    emu_json_array_begin(json);
+    for (uint32_t i = 0; i < mesh->axis_count; i++) {
+        emu_json_object_begin(json);
+        emu_json_put_string(json, "name", mesh->axes[i].name);
+        emu_json_put_u64(json, "size", mesh->axes[i].size);
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+    emu_json_put_u64(json, "world", mesh->world);
+    emu_json_object_end(json);
+}
+
+static void put_value(struct emu_json *json, const struct emu_script_result *result)
+{
+    double real;
+    int64_t whole;
+    emu_json_key(json, "value");
+    if (result->op->dtype == EMU_F64 || result->op->dtype == EMU_F32) {
+        memcpy(&real, &result->bits, sizeof real);
+        emu_json_f64(json, real);
+    } else {
+        memcpy(&whole, &result->bits, sizeof whole);
+        emu_json_i64(json, whole);
+    }
+}
+
+static void put_results(struct emu_json *json, const struct emu_script_outcome *outcome)
+{
+    emu_json_key(json, "results");
+    emu_json_array_begin(json);
+    for (uint64_t i = 0; i < outcome->result_count && !json->failed; i++) {
+        const struct emu_script_result *result = &outcome->results[i];
+        emu_json_object_begin(json);
+        emu_json_put_u64(json, "rank", result->rank);
+        emu_json_put_string(json, "op", result->op->name);
+        emu_json_key(json, "group");
+        if (result->group == EMU_GROUP_SELF)
+            emu_json_null(json);
+        else
+            put_group(json, &outcome->script->roster, result->group);
+        emu_json_put_u64(json, "index", result->index);
+        put_value(json, result);
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+}
+
+/* The one check that a script has of its own: whether it needs its buffers. */
+static void put_checks(struct emu_json *json, const struct emu_script_outcome *outcome)
+{
+    static const char *const words[] = {"skipped", "pass", "note", "skipped"};
+    const struct emu_script_replay *replay = &outcome->replay;
+    emu_json_key(json, "checks");
+    emu_json_object_begin(json);
+    if (outcome->script->buffered) {
+        emu_json_key(json, "buffering");
+        emu_json_object_begin(json);
+        emu_json_put_string(json, "status", words[replay->verdict]);
+        if (replay->verdict == EMU_REPLAY_NOT_MADE)
+            emu_json_put_string(json, "why", "the run had a fault");
+        else if (replay->verdict == EMU_REPLAY_TOO_LONG)
+            emu_json_put_string(json, "why", "the program is too long to be replayed");
+        emu_json_put_u64(json, "steps", replay->steps);
+        emu_json_object_end(json);
+    }
+    emu_json_object_end(json);
+}
+
+static void put_ranks(struct emu_json *json, const struct emu_script_outcome *outcome, bool pids)
+{
+    const struct emu_mesh *mesh = &outcome->script->mesh;
+    emu_json_key(json, "ranks");
+    emu_json_array_begin(json);
+    for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++) {
+        emu_json_object_begin(json);
+        emu_json_put_u64(json, "rank", rank);
+        if (pids)
+            emu_json_put_i64(json, "pid", outcome->job.ranks[rank].pid);
+        emu_json_key(json, "coordinate");
+        emu_coordinate_to_json(mesh, rank, json);
+        emu_json_object_end(json);
+    }
+    emu_json_array_end(json);
+}
+
+static void put_time(struct emu_json *json, const struct emu_job_result *job)
+{
+    emu_json_key(json, "time");
+    emu_json_object_begin(json);
+    emu_json_put_u64(json, "start_ns", job->forked_ns);
+    emu_json_put_u64(json, "total_ns", job->total_ns);
+    emu_json_put_bool(json, "interrupted", job->interrupted);
+    emu_json_object_end(json);
+}
+
+static void put_repeats(struct emu_json *json, const struct emu_script_repeats *repeats)
+{
+    emu_json_key(json, "repeat");
+    emu_json_object_begin(json);
+    emu_json_put_u64(json, "asked", repeats->asked);
+    emu_json_put_u64(json, "made", repeats->made);
+    emu_json_put_u64(json, "shown", repeats->shown);
+    emu_json_put_u64(json, "failed", repeats->failed);
+    emu_json_put_bool(json, "differs", repeats->differs);
+    emu_json_object_end(json);
+}
+
+static void put_outcome(struct emu_json *json, const struct emu_script_outcome *outcome, bool pids)
+{
+    put_config(json, outcome->script);
+    put_mesh(json, &outcome->script->mesh);
+    emu_json_put_string(json, "verdict", emu_script_passed(outcome) ? "pass" : "fail");
+    emu_json_key(json, "findings");
+    emu_findings_to_json(&outcome->findings, &outcome->script->roster, json);
+    put_results(json, outcome);
+    put_checks(json, outcome);
+    put_ranks(json, outcome, pids);
+}
+
+void emu_script_to_json(const struct emu_script_outcome *outcome,
+                        const struct emu_script_repeats *repeats, struct emu_json *json)
+{
+    emu_json_report_begin(json, "script");
+    put_outcome(json, outcome, true);
+    put_time(json, &outcome->job);
+    if (repeats)
+        put_repeats(json, repeats);
+    emu_json_put_string(json, "replay", outcome->replay_command);
+    emu_json_object_end(json);
+}
+
+/* Length of a time such as "1.25 ms" at the start of text, 0 where there is none. */
+static size_t time_length(const char *text)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "min", "m", "h"};
+    size_t number = strspn(text, "0123456789.");
+    if (number == 0)
+        return 0;
+    size_t blank = number + (text[number] == ' ');
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        size_t size = strlen(units[i]);
+        if (!strncmp(text + blank, units[i], size) && !isalnum((unsigned char)text[blank + size]))
+            return blank + size;
+    }
+    return 0;
+}
+
+/* Times stand in members of findings and in sentences. */
+static void add_without_times(const char *text, struct emu_text *out)
+{
+    static const char after[] = "\"after_ns\": ";
+    bool in_word = false;
+    while (*text) {
+        size_t skip = in_word ? 0 : time_length(text);
+        if (!strncmp(text, after, sizeof after - 1))
+            skip = sizeof after - 1 + strspn(text + sizeof after - 1, "0123456789");
+        if (skip == 0)
+            skip = 1, emu_text_putc(out, *text);
+        in_word = isalnum((unsigned char)text[skip - 1]);
+        text += skip;
+    }
+}
+
+void emu_script_fingerprint(const struct emu_script_outcome *outcome, struct emu_text *out)
+{
+    struct emu_text whole = {0};
+    struct emu_json json;
+    emu_json_init_text(&json, &whole);
+    emu_json_object_begin(&json);
+    put_outcome(&json, outcome, false);
+    emu_json_object_end(&json);
+    if (!emu_json_finish(&json))
+        out->failed = true;
+    add_without_times(emu_text_get(&whole), out);
+    emu_text_finish(&whole);
+}
