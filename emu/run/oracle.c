@@ -27,7 +27,7 @@ struct emu_oracle {
 static enum emu_status settle(struct solo *solo, const struct emu_corpus *corpus)
 {
     uint64_t bytes;
-    enum emu_status status = emu_trainer_bytes(solo->plan, 0, 0, &bytes);
+    enum emu_status status = emu_trainer_bytes(solo->plan, (struct emu_share){0, 0, 0}, &bytes);
     if (status != EMU_OK)
         return status;
     if (bytes > SIZE_MAX - EMU_ARENA_ALIGN)

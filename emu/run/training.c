@@ -65,9 +65,10 @@ static void audit(const struct emu_segment *segment, void *user)
 static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
 {
     *bytes = 0;
-    for (uint32_t i = 0; i < plan->tp * plan->pp; i++) {
+    for (uint32_t i = 0; i < plan->tp * plan->cp * plan->pp; i++) {
         uint64_t share;
-        enum emu_status status = emu_trainer_bytes(plan, i % plan->tp, i / plan->tp, &share);
+        struct emu_share at = {i % plan->tp, i / plan->tp % plan->cp, i / plan->tp / plan->cp};
+        enum emu_status status = emu_trainer_bytes(plan, at, &share);
         if (status != EMU_OK)
             return status;
         if (share > *bytes)

@@ -55,20 +55,24 @@ void emu_corpus_finish(struct emu_corpus *corpus)
     *corpus = (struct emu_corpus){0};
 }
 
-void emu_corpus_fill(const struct emu_corpus *corpus, uint64_t n, uint64_t context, uint8_t *ids,
-                     uint8_t *target, uint8_t *valid)
+void emu_corpus_fill(const struct emu_corpus *corpus, uint64_t n, struct emu_slice part,
+                     uint64_t context, struct emu_corpus_rows rows)
 {
     const struct emu_sequence *sequence = &corpus->sequences[n];
     const uint8_t *text = (const uint8_t *)corpus->text;
-    memset(ids, 0, corpus->sequence * context);
-    memset(target, 0, corpus->sequence);
-    memset(valid, 0, corpus->sequence);
-    for (uint64_t j = 0; j < sequence->length; j++) {
-        uint64_t at = sequence->start + j;
+    if (part.count == 0)
+        return;
+    if (rows.ids)
+        memset(rows.ids, 0, part.count * context);
+    memset(rows.target, 0, part.count);
+    memset(rows.valid, 0, part.count);
+    for (uint64_t row = 0; row < part.count && part.start + row < sequence->length; row++) {
+        uint64_t at = sequence->start + part.start + row;
         uint64_t known = at - sequence->line;
         uint64_t copied = known < context ? known : context;
-        memcpy(ids + j * context + (context - copied), text + at - copied, copied);
-        target[j] = text[at];
-        valid[j] = 1;
+        if (rows.ids)
+            memcpy(rows.ids + row * context + (context - copied), text + at - copied, copied);
+        rows.target[row] = text[at];
+        rows.valid[row] = 1;
     }
 }

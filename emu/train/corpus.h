@@ -8,6 +8,7 @@
 #ifndef EMU_TRAIN_CORPUS_H
 #define EMU_TRAIN_CORPUS_H
 
+#include <meshemu/mesh.h>
 #include <meshemu/status.h>
 
 #include <stddef.h>
@@ -17,6 +18,11 @@ struct emu_sequence {
     uint64_t line;   /* offset in the text at which its line begins */
     uint64_t start;  /* offset of its first byte */
     uint64_t length; /* 1..sequence */
+};
+
+/* Where rows are written to; ids NULL: they are not wanted. */
+struct emu_corpus_rows {
+    uint8_t *ids, *target, *valid;
 };
 
 struct emu_corpus {
@@ -32,10 +38,10 @@ EMU_MUST_CHECK enum emu_status emu_corpus_init(struct emu_corpus *corpus, const 
                                                uint64_t bytes, uint64_t sequence);
 void emu_corpus_finish(struct emu_corpus *corpus);
 
-/* Fill one row of a batch with sequence n (below count).
- * ids (sequence, context): the bytes before each target, oldest first; target, valid (sequence).
- * Positions behind the end of the sequence are masked: zeros. */
-void emu_corpus_fill(const struct emu_corpus *corpus, uint64_t n, uint64_t context, uint8_t *ids,
-                     uint8_t *target, uint8_t *valid);
+/* Fill rows of a batch with positions `part` of sequence n (below count).
+ * ids (part.count, context): the bytes before each target, oldest first; target, valid
+ * (part.count). Positions behind the end of the sequence are masked: zeros. */
+void emu_corpus_fill(const struct emu_corpus *corpus, uint64_t n, struct emu_slice part,
+                     uint64_t context, struct emu_corpus_rows rows);
 
 #endif

@@ -94,6 +94,9 @@ static void carve_slot(struct emu_trainer *trainer, struct emu_carver *carver,
         carve_layer(trainer, carver, slot, i);
     slot->stream = emu_carve(carver, EMU_ACTIVATIONS, rows, model->embed);
     slot->dstream = emu_carve(carver, EMU_ACTIVATIONS, rows, model->embed);
+    if (trainer->plan->cp > 1 && trainer->model->first)
+        emu_halo_carve(trainer->plan, trainer->cp_index, emu_plan_sequences(trainer->plan, 0).count,
+                       carver, &slot->halo);
     slot->ids = emu_carve_bytes(carver, EMU_BUFFERS, rows * model->context);
     slot->target = emu_carve_bytes(carver, EMU_BUFFERS, rows);
     slot->valid = emu_carve_bytes(carver, EMU_BUFFERS, rows);

@@ -2,6 +2,7 @@
 #ifndef EMU_TRAIN_MLP_STATE_H
 #define EMU_TRAIN_MLP_STATE_H
 
+#include "train/halo.h"
 #include "train/model_state.h"
 
 struct emu_mlp_layer {
@@ -11,12 +12,14 @@ struct emu_mlp_layer {
 
 /* What one microbatch keeps from its forward to its backward. */
 struct emu_mlp_slot {
-    uint64_t rows;                 /* sequences * positions */
+    uint64_t sequences;
+    uint64_t rows;                 /* sequences * own positions */
     uint8_t *ids, *target, *valid; /* (rows, context), (rows), (rows) */
     void **input;                  /* one a layer of the stage: (rows, width); heap array */
     struct emu_mlp_saved *saved;   /* one a layer; heap array */
     void *stream;                  /* (rows, embed): what the last layer of the stage gives */
-    void *dstream; /* (rows, embed): its gradient, at last that of the stage's input */
+    void *dstream;        /* (rows, embed): its gradient, at last that of the stage's input */
+    struct emu_halo halo; /* first stage, cp > 1 */
     struct emu_request *sent[2]; /* forward and backward messages under way, or NULL */
 };
 

@@ -16,13 +16,56 @@ static uint64_t sequence_of(const struct emu_trainer *trainer, uint32_t source, 
     return (first + i) % trainer->corpus->count;
 }
 
+/* The runs of positions that the owner of a source has in every sequence. */
+static uint32_t runs_of(const struct emu_trainer *trainer, uint32_t source, uint32_t runs[2])
+{
+    const struct emu_source_shape *shape = &trainer->plan->shape;
+    return emu_runs_of(trainer->plan, source / shape->microbatches % shape->cp, runs);
+}
+
+/* Positions of a run that hold a byte in a sequence of this length. */
+static uint64_t valid_in(const struct emu_trainer *trainer, uint32_t run, uint64_t length)
+{
+    struct emu_slice positions = emu_run_positions(trainer->plan, run);
+    uint64_t left = length > positions.start ? length - positions.start : 0;
+    return left < positions.count ? left : positions.count;
+}
+
 static uint64_t count(const struct emu_trainer *trainer, uint32_t source)
 {
     uint64_t tokens = 0;
+    uint32_t runs[2];
+    uint32_t run_count = runs_of(trainer, source, runs);
     uint64_t sequences = emu_plan_sequences(trainer->plan, source).count;
-    for (uint64_t i = 0; i < sequences; i++)
-        tokens += trainer->corpus->sequences[sequence_of(trainer, source, i)].length;
+    for (uint64_t i = 0; i < sequences; i++) {
+        uint64_t n = sequence_of(trainer, source, i);
+        for (uint32_t r = 0; r < run_count; r++)
+            tokens += valid_in(trainer, runs[r], trainer->corpus->sequences[n].length);
+    }
     return tokens;
+}
+
+/* Does the first stage exchange embedded bytes with its cp neighbours? The oracle, which runs a
+ * slice with the whole text at hand, does not. */
+static bool exchanges(const struct emu_trainer *trainer)
+{
+    return trainer->plan->cp > 1;
+}
+
+/* Rows of one sequence: its runs one after the other. */
+static void load_sequence(struct emu_trainer *trainer, struct emu_mlp_slot *slot, uint32_t source,
+                          uint64_t n)
+{
+    uint64_t context = model_of(trainer)->context;
+    uint32_t runs[2];
+    uint32_t run_count = runs_of(trainer, source, runs);
+    for (uint32_t r = 0; r < run_count; r++) {
+        struct emu_slice part = emu_run_positions(trainer->plan, runs[r]);
+        struct emu_corpus_rows rows = {slot->ids + slot->rows * context, slot->target + slot->rows,
+                                       slot->valid + slot->rows};
+        emu_corpus_fill(trainer->corpus, n, part, context, rows);
+        slot->rows += part.count;
+    }
 }
 
 /* Every stage reads the examples: the first needs the context, the last the targets, all the hash.
@@ -31,17 +74,17 @@ static void load(struct emu_trainer *trainer, uint32_t micro)
 {
     struct emu_mlp_slot *slot = emu_mlp_slot_of(trainer, micro);
     uint32_t source = trainer->source_offset + micro;
-    uint64_t context = model_of(trainer)->context;
-    uint64_t positions = trainer->plan->config->data.sequence;
-    uint64_t sequences = emu_plan_sequences(trainer->plan, source).count;
-    slot->rows = sequences * positions;
-    for (uint64_t i = 0; i < sequences; i++)
-        emu_corpus_fill(trainer->corpus, sequence_of(trainer, source, i), context,
-                        slot->ids + i * positions * context, slot->target + i * positions,
-                        slot->valid + i * positions);
-    struct emu_hash parts[4] = {trainer->batch_hash, emu_hash_of(slot->ids, slot->rows * context),
-                                emu_hash_of(slot->target, slot->rows),
-                                emu_hash_of(slot->valid, slot->rows)};
+    slot->sequences = emu_plan_sequences(trainer->plan, source).count;
+    slot->rows = 0;
+    for (uint64_t i = 0; i < slot->sequences; i++) {
+        uint64_t n = sequence_of(trainer, source, i);
+        load_sequence(trainer, slot, source, n);
+        if (exchanges(trainer) && trainer->model->first)
+            emu_halo_load(trainer, &slot->halo, n, i);
+    }
+    struct emu_hash parts[4] = {
+        trainer->batch_hash, emu_hash_of(slot->ids, slot->rows * model_of(trainer)->context),
+        emu_hash_of(slot->target, slot->rows), emu_hash_of(slot->valid, slot->rows)};
     trainer->batch_hash = emu_hash_of(parts, sizeof parts);
 }
 
@@ -123,6 +166,46 @@ static enum emu_status forward_layers(struct emu_trainer *trainer, struct emu_ml
     return EMU_OK;
 }
 
+static int32_t halo_tag(uint32_t micro, bool backward)
+{
+    return (int32_t)(2 * micro + backward);
+}
+
+/* The windows of all rows, embedded. */
+static enum emu_status embed(struct emu_trainer *trainer, struct emu_mlp_slot *slot, uint32_t micro)
+{
+    struct emu_model_state *state = trainer->model;
+    struct emu_halo *halo = &slot->halo;
+    if (!exchanges(trainer))
+        return emu_embedding_forward(&trainer->nn, &state->embedding, slot->ids,
+                                     slot->rows * model_of(trainer)->context, slot->input[0]);
+    enum emu_status status = emu_embedding_forward(&trainer->nn, &state->embedding, halo->bytes,
+                                                   slot->sequences * halo->extended, halo->values);
+    if (status == EMU_OK)
+        status = emu_halo_forward(trainer, halo, halo_tag(micro, false), slot->sequences);
+    if (status == EMU_OK)
+        emu_halo_gather(trainer, halo, slot->sequences, slot->input[0]);
+    return status;
+}
+
+/* The gradient of the windows, back to the table. */
+static enum emu_status unembed(struct emu_trainer *trainer, struct emu_mlp_slot *slot,
+                               uint32_t micro)
+{
+    struct emu_model_state *state = trainer->model;
+    struct emu_halo *halo = &slot->halo;
+    if (!exchanges(trainer))
+        return emu_embedding_backward(&trainer->nn, &state->embedding, slot->ids,
+                                      slot->rows * model_of(trainer)->context, state->dinput);
+    emu_halo_scatter(trainer, halo, slot->sequences, state->dinput);
+    enum emu_status status =
+        emu_halo_backward(trainer, halo, halo_tag(micro, true), slot->sequences);
+    if (status != EMU_OK)
+        return status;
+    return emu_embedding_backward(&trainer->nn, &state->embedding, halo->bytes,
+                                  slot->sequences * halo->extended, halo->gradients);
+}
+
 static enum emu_status forward(struct emu_trainer *trainer, uint32_t micro)
 {
     struct emu_model_state *state = trainer->model;
@@ -132,8 +215,7 @@ static enum emu_status forward(struct emu_trainer *trainer, uint32_t micro)
         return status;
     load(trainer, micro);
     if (state->first)
-        status = emu_embedding_forward(&trainer->nn, &state->embedding, slot->ids,
-                                       slot->rows * model_of(trainer)->context, slot->input[0]);
+        status = embed(trainer, slot, micro);
     else
         status = receive_stream(trainer, micro, false, slot->input[0]);
     if (status == EMU_OK)
@@ -191,8 +273,7 @@ static enum emu_status backward(struct emu_trainer *trainer, uint32_t micro)
         return status;
     if (!state->first)
         return send_stream(trainer, micro, true, slot->dstream);
-    return emu_embedding_backward(&trainer->nn, &state->embedding, slot->ids,
-                                  slot->rows * model_of(trainer)->context, state->dinput);
+    return unembed(trainer, slot, micro);
 }
 
 const struct emu_model_ops emu_model_mlp_ops = {

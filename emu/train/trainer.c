@@ -11,15 +11,16 @@ static const struct emu_model_ops *ops_of(const struct emu_trainer *trainer)
 }
 
 /* The heap parts and all that measuring needs; the rank's part is left to emu_trainer_create. */
-static enum emu_status prepare(const struct emu_plan *plan, uint32_t tp_index, uint32_t stage,
+static enum emu_status prepare(const struct emu_plan *plan, struct emu_share share,
                                struct emu_trainer **trainer)
 {
     struct emu_trainer *made = calloc(1, sizeof *made);
     if (!made)
         return EMU_ENOMEM;
     made->plan = plan;
-    made->tp_index = tp_index;
-    made->stage = stage;
+    made->tp_index = share.tp_index;
+    made->cp_index = share.cp_index;
+    made->stage = share.stage;
     bool exact = plan->config->arithmetic == EMU_ARITH_EXACT && plan->dtype == EMU_F64;
     made->nn.kernels = exact ? emu_kernels_exact() : emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
@@ -86,11 +87,11 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
     ops_of(trainer)->carve(trainer, carver);
 }
 
-enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index, uint32_t stage,
+enum emu_status emu_trainer_bytes(const struct emu_plan *plan, struct emu_share share,
                                   uint64_t *bytes)
 {
     struct emu_trainer *measured;
-    enum emu_status status = prepare(plan, tp_index, stage, &measured);
+    enum emu_status status = prepare(plan, share, &measured);
     if (status != EMU_OK)
         return status;
     struct emu_carver carver = {0};
@@ -125,8 +126,8 @@ static void draw(struct emu_trainer *trainer)
 static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank)
 {
     uint64_t bytes;
-    enum emu_status status =
-        emu_trainer_bytes(trainer->plan, trainer->tp_index, trainer->stage, &bytes);
+    struct emu_share share = {trainer->tp_index, trainer->cp_index, trainer->stage};
+    enum emu_status status = emu_trainer_bytes(trainer->plan, share, &bytes);
     if (status != EMU_OK)
         return status;
     trainer->base = emu_rank_alloc(rank, bytes);
@@ -161,8 +162,7 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
     trainer->rank = rank;
     trainer->nn.rank = rank;
     trainer->dp_index = emu_mesh_coord(mesh, id, "dp");
-    trainer->source_offset =
-        emu_plan_source(plan, trainer->dp_index, emu_mesh_coord(mesh, id, "cp"), 0);
+    trainer->source_offset = emu_plan_source(plan, trainer->dp_index, trainer->cp_index, 0);
     enum emu_status status = group_of(plan, plan->tp_family, id, &trainer->nn.tp_group);
     if (status == EMU_OK)
         status = group_of(plan, plan->gradient_family, id, &trainer->token_group);
@@ -179,8 +179,9 @@ enum emu_status emu_trainer_create(const struct emu_plan *plan, const struct emu
     struct emu_trainer *made;
     const struct emu_mesh *mesh = emu_rank_mesh(rank);
     uint32_t id = emu_rank_id(rank);
-    enum emu_status status =
-        prepare(plan, emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "pp"), &made);
+    struct emu_share share = {emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "cp"),
+                              emu_mesh_coord(mesh, id, "pp")};
+    enum emu_status status = prepare(plan, share, &made);
     if (status != EMU_OK)
         return status;
     made->corpus = corpus;

@@ -45,7 +45,7 @@ struct emu_trainer {
     uint32_t source_offset; /* source of this rank's microbatch 0 */
     uint32_t loss_group;    /* token group and all stages */
     uint32_t norm_group;    /* who hold parts of one model: tp and all stages */
-    uint32_t dp_index, tp_index, stage;
+    uint32_t dp_index, cp_index, tp_index, stage;
     unsigned char *base; /* of the block that everything was carved from */
     struct emu_arena arena;
     struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
@@ -64,9 +64,14 @@ struct emu_trainer {
     struct emu_hash batch_hash;
 };
 
-/* Bytes of the arena that the ranks at this tp coordinate of a stage need. EMU_ERANGE. */
-EMU_MUST_CHECK enum emu_status emu_trainer_bytes(const struct emu_plan *plan, uint32_t tp_index,
-                                                 uint32_t stage, uint64_t *bytes);
+/* What a rank's share of the model and of a sequence depends on. */
+struct emu_share {
+    uint32_t tp_index, cp_index, stage;
+};
+
+/* Bytes of the arena that the ranks with this share need. EMU_ERANGE. */
+EMU_MUST_CHECK enum emu_status emu_trainer_bytes(const struct emu_plan *plan,
+                                                 struct emu_share share, uint64_t *bytes);
 
 /* Carve and draw the parameters; EMU_ENOMEM where the arena or the heap is too small. */
 EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,

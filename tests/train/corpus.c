@@ -62,13 +62,29 @@ Test(corpus_fill, context_before_a_line_is_zero_and_goes_on_in_a_cut_line)
     uint8_t ids[12];
     uint8_t target[4];
     uint8_t valid[4];
-    emu_corpus_fill(&c, 1, 3, ids, target, valid);
+    struct emu_corpus_rows rows = {ids, target, valid};
+    emu_corpus_fill(&c, 1, (struct emu_slice){0, 4}, 3, rows);
     cr_assert_arr_eq(ids, "\0\0\0\0\0a\0ababc", 12);
     cr_assert_arr_eq(target, "abcd", 4);
     cr_assert_arr_eq(valid, "\1\1\1\1", 4);
-    emu_corpus_fill(&c, 2, 3, ids, target, valid);
+    emu_corpus_fill(&c, 2, (struct emu_slice){0, 4}, 3, rows);
     cr_assert_arr_eq(ids, "bcd\0\0\0\0\0\0\0\0\0", 12);
     cr_assert_arr_eq(target, "e\0\0\0", 4);
     cr_assert_arr_eq(valid, "\1\0\0\0", 4);
+    emu_corpus_finish(&c);
+}
+
+Test(corpus_fill, a_part_is_the_same_rows_of_the_whole)
+{
+    struct emu_corpus c = open_text("abcdefg\n", 7);
+    uint8_t whole[3 * 7 * 2];
+    uint8_t part[3 * 7 * 2];
+    emu_corpus_fill(&c, 0, (struct emu_slice){0, 7}, 2,
+                    (struct emu_corpus_rows){whole, whole + 14, whole + 21});
+    emu_corpus_fill(&c, 0, (struct emu_slice){3, 2}, 2,
+                    (struct emu_corpus_rows){part, part + 14, part + 21});
+    cr_assert_arr_eq(part, whole + 6, 4);
+    cr_assert_arr_eq(part + 14, whole + 14 + 3, 2);
+    cr_assert_arr_eq(part + 21, whole + 21 + 3, 2);
     emu_corpus_finish(&c);
 }
