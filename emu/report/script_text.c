@@ -7,8 +7,10 @@
 #include <meshemu/meshemu.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#define WHOLE_MOST 1e15  /* integers below are written with all their digits */
 #define RESULTS_SHOWN 40 /* of more: the first ones, and how many there are */
 #define RANKS_SHOWN 16
 
@@ -65,7 +67,10 @@ static void add_value(struct emu_text_table *table, const struct emu_script_resu
     double real;
     char text[EMU_NUMBER_MAX];
     memcpy(&real, &result->bits, sizeof real);
-    if (result->op->dtype == EMU_F64 || result->op->dtype == EMU_F32)
+    bool floating = result->op->dtype == EMU_F64 || result->op->dtype == EMU_F32;
+    if (floating && fabs(real) < WHOLE_MOST && real == trunc(real))
+        emu_text_table_cell(table, "%.0f", real);
+    else if (floating)
         emu_text_table_cell(table, "%s", emu_number_f64(real, text));
     else
         emu_text_table_cell(table, "%" PRId64, (int64_t)result->bits);
