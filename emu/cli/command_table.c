@@ -1,4 +1,5 @@
 #include "base/suggest.h"
+#include "cli/account_command.h"
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/mesh_command.h"
@@ -101,6 +102,7 @@ static const struct emu_command help_command = {
 const struct emu_command *const emu_commands[] = {
     &run_command,
     &mesh_command,
+    &emu_account_command,
     &script_command,
     &help_command,
 };
