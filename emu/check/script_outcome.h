@@ -21,8 +21,9 @@ struct emu_script_outcome {
     struct emu_findings findings;
     struct emu_script_result *results; /* by rank, then in the order of the calls; owned */
     uint64_t result_count;
-    struct emu_script_replay replay; /* under strict rules; only of buffered scripts */
-    char *replay_command;            /* that repeats the run, shell-quoted; owned */
+    const struct emu_script_op **ended_at; /* per rank: the last op it began, NULL: none; owned */
+    struct emu_script_replay replay;       /* under strict rules; only of buffered scripts */
+    char *replay_command;                  /* that repeats the run, shell-quoted; owned */
 };
 
 /* No fault, and nothing ended the run early. */

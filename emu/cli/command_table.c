@@ -80,8 +80,8 @@ static const struct emu_command script_command = {
     "run a communication program, one list of calls for each rank",
     "FILE is YAML: a mesh, what each rank calls in its turn, and what happens to it\n"
     "between the calls. A wrong program is diagnosed: which call, which ranks, why.\n"
-    "With --repeat the first report that differs from the first run's is printed,\n"
-    "times and pids set aside, else the last one.",
+    "With --repeat the first report that differs from the first run's in findings or\n"
+    "results is printed, else the last one.",
     script_options,
     COUNT(script_options),
     emu_script_command_run,

@@ -176,7 +176,7 @@ static void read_group(struct emu_script_reading *r, const struct emu_node *node
         emu_complaints_add(r->base.complaints, emu_node_spot_of_key(node),
                            "a group needs %s, not '%.60s'", trouble, node->key->text);
     if (node->kind != EMU_NODE_LIST || node->count == 0) {
-        emu_script_mistake(r, node->key->text, "a list of ranks", node);
+        emu_script_mistake(r, node->key->text, "a list of one rank or more", node);
         return;
     }
     if (node->count > world_of(r)) {

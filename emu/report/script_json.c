@@ -2,7 +2,7 @@
 
 #include "report/finding_json.h"
 
-#include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 static void put_duration(struct emu_json *json, const char *key, uint64_t ns)
@@ -118,7 +118,7 @@ static void put_checks(struct emu_json *json, const struct emu_script_outcome *o
     emu_json_object_end(json);
 }
 
-static void put_ranks(struct emu_json *json, const struct emu_script_outcome *outcome, bool pids)
+static void put_ranks(struct emu_json *json, const struct emu_script_outcome *outcome)
 {
     const struct emu_mesh *mesh = &outcome->script->mesh;
     emu_json_key(json, "ranks");
@@ -126,8 +126,7 @@ static void put_ranks(struct emu_json *json, const struct emu_script_outcome *ou
     for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++) {
         emu_json_object_begin(json);
         emu_json_put_u64(json, "rank", rank);
-        if (pids)
-            emu_json_put_i64(json, "pid", outcome->job.ranks[rank].pid);
+        emu_json_put_i64(json, "pid", outcome->job.ranks[rank].pid);
         emu_json_key(json, "coordinate");
         emu_coordinate_to_json(mesh, rank, json);
         emu_json_object_end(json);
@@ -157,8 +156,10 @@ static void put_repeats(struct emu_json *json, const struct emu_script_repeats *
     emu_json_object_end(json);
 }
 
-static void put_outcome(struct emu_json *json, const struct emu_script_outcome *outcome, bool pids)
+void emu_script_to_json(const struct emu_script_outcome *outcome,
+                        const struct emu_script_repeats *repeats, struct emu_json *json)
 {
+    emu_json_report_begin(json, "script");
     put_config(json, outcome->script);
     put_mesh(json, &outcome->script->mesh);
     emu_json_put_string(json, "verdict", emu_script_passed(outcome) ? "pass" : "fail");
@@ -166,14 +167,7 @@ static void put_outcome(struct emu_json *json, const struct emu_script_outcome *
     emu_findings_to_json(&outcome->findings, &outcome->script->roster, json);
     put_results(json, outcome);
     put_checks(json, outcome);
-    put_ranks(json, outcome, pids);
-}
-
-void emu_script_to_json(const struct emu_script_outcome *outcome,
-                        const struct emu_script_repeats *repeats, struct emu_json *json)
-{
-    emu_json_report_begin(json, "script");
-    put_outcome(json, outcome, true);
+    put_ranks(json, outcome);
     put_time(json, &outcome->job);
     if (repeats)
         put_repeats(json, repeats);
@@ -181,48 +175,36 @@ void emu_script_to_json(const struct emu_script_outcome *outcome,
     emu_json_object_end(json);
 }
 
-/* Length of a time such as "1.25 ms" at the start of text, 0 where there is none. */
-static size_t time_length(const char *text)
+static void add_ranks(const uint32_t *ranks, size_t count, struct emu_text *out)
 {
-    static const char *const units[] = {"ns", "us", "ms", "s", "min", "m", "h"};
-    size_t number = strspn(text, "0123456789.");
-    if (number == 0)
-        return 0;
-    size_t blank = number + (text[number] == ' ');
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        size_t size = strlen(units[i]);
-        if (!strncmp(text + blank, units[i], size) && !isalnum((unsigned char)text[blank + size]))
-            return blank + size;
-    }
-    return 0;
+    for (size_t i = 0; i < count; i++)
+        emu_text_printf(out, " %" PRIu32, ranks[i]);
+    emu_text_putc(out, ';');
 }
 
-/* Times stand in members of findings and in sentences. */
-static void add_without_times(const char *text, struct emu_text *out)
+/* STRAGGLER, STALL and STOPPED notes are observations about time. */
+static bool is_about_time(const struct emu_finding *finding)
 {
-    static const char after[] = "\"after_ns\": ";
-    bool in_word = false;
-    while (*text) {
-        size_t skip = in_word ? 0 : time_length(text);
-        if (!strncmp(text, after, sizeof after - 1))
-            skip = sizeof after - 1 + strspn(text + sizeof after - 1, "0123456789");
-        if (skip == 0)
-            skip = 1, emu_text_putc(out, *text);
-        in_word = isalnum((unsigned char)text[skip - 1]);
-        text += skip;
-    }
+    return finding->note &&
+           (finding->class_id == EMU_CLASS_STRAGGLER || finding->class_id == EMU_CLASS_STALL ||
+            finding->class_id == EMU_CLASS_STOPPED);
 }
 
 void emu_script_fingerprint(const struct emu_script_outcome *outcome, struct emu_text *out)
 {
-    struct emu_text whole = {0};
-    struct emu_json json;
-    emu_json_init_text(&json, &whole);
-    emu_json_object_begin(&json);
-    put_outcome(&json, outcome, false);
-    emu_json_object_end(&json);
-    if (!emu_json_finish(&json))
-        out->failed = true;
-    add_without_times(emu_text_get(&whole), out);
-    emu_text_finish(&whole);
+    for (size_t i = 0; i < outcome->findings.count; i++) {
+        const struct emu_finding *finding = &outcome->findings.items[i];
+        if (is_about_time(finding))
+            continue;
+        emu_text_printf(out, "%s %d %d", emu_class_name(finding->class_id), finding->note,
+                        finding->undecided);
+        add_ranks(finding->culprits, finding->culprit_count, out);
+        add_ranks(finding->group, finding->group_size, out);
+        emu_text_printf(out, "%" PRIu64 "\n", finding->has_index ? finding->index : UINT64_MAX);
+    }
+    for (uint64_t i = 0; i < outcome->result_count; i++) {
+        const struct emu_script_result *result = &outcome->results[i];
+        emu_text_printf(out, "%" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIx64 "\n", result->rank,
+                        result->op->line, result->index, result->bits);
+    }
 }

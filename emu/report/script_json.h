@@ -15,7 +15,9 @@ struct emu_script_repeats {
 void emu_script_to_json(const struct emu_script_outcome *outcome,
                         const struct emu_script_repeats *repeats, struct emu_json *json);
 
-/* What must not differ between two runs: the same without times and pids. Appends to out. */
+/* Appends what is compared between two runs: the findings (class, severity, culprits, group, index)
+ * and the results. Not times and pids, what the ranks happened to be doing, and notes about time.
+ */
 void emu_script_fingerprint(const struct emu_script_outcome *outcome, struct emu_text *out);
 
 #endif

@@ -34,9 +34,10 @@ struct performer {
     double value;
 };
 
-/* Tell the launcher about a call that never reached the backend. */
+/* Tell the launcher about a call that never reached the backend; call NULL: its numbers are none
+ * that can be shown. */
 static enum emu_status report(const struct performer *p, const struct emu_call *call,
-                              const char *text)
+                              uint32_t group, const char *text)
 {
     const struct emu_segment *segment = emu_rank_segment(p->rank);
     struct emu_note note;
@@ -44,7 +45,7 @@ static enum emu_status report(const struct performer *p, const struct emu_call *
         .cause = EMU_INCIDENT_ARGUMENT,
         .status = EMU_EINVAL,
         .rank = emu_rank_id(p->rank),
-        .group = call ? call->group : EMU_GROUP_SELF,
+        .group = group,
         .enabled_ns = emu_clock_ns(),
         .call = {.kind = EMU_KIND_COUNT},
     };
@@ -63,7 +64,7 @@ static enum emu_status report_name(const struct performer *p, const struct emu_s
     char text[128];
     snprintf(text, sizeof text, "line %" PRIu32 ": async '%.24s' %s", op->line,
              p->entry->names[handle], what);
-    return report(p, NULL, text);
+    return report(p, NULL, EMU_GROUP_SELF, text);
 }
 
 /* The call is over: its result, if it has one, is there for the launcher. */
@@ -84,7 +85,10 @@ static enum emu_status make_call(struct performer *p, const struct emu_script_op
     double value = p->has_value ? p->value : (double)emu_rank_id(p->rank) + 1;
     p->has_value = false;
     enum emu_status status = emu_script_call_make(p->rank, p->script, op, value, call);
-    return status == EMU_EINVAL ? report(p, &call->calls[0], call->why) : status;
+    if (status != EMU_EINVAL)
+        return status;
+    bool shown = op->to >= 0 && op->from >= 0 && op->root >= 0;
+    return report(p, shown ? &call->calls[0] : NULL, call->calls[0].group, call->why);
 }
 
 static enum emu_status run_async(struct performer *p, const struct emu_script_op *op, uint64_t slot)
@@ -212,7 +216,7 @@ static enum emu_status check_open(const struct performer *p)
             continue;
         snprintf(text, sizeof text, "%s with async '%.24s' (line %" PRIu32 ") was never waited for",
                  p->open[i].call.op->name, p->entry->names[i], p->open[i].call.op->line);
-        return report(p, NULL, text);
+        return report(p, &p->open[i].call.calls[0], EMU_GROUP_SELF, text);
     }
     return EMU_OK;
 }

@@ -119,6 +119,7 @@ static bool read_rank(struct reader *reader, uint32_t rank)
         const struct emu_script_op *op = emu_script_walk_next(&walk);
         if (!op)
             break;
+        reader->outcome->ended_at[rank] = op;
         if (emu_script_op_is_call(op) && !read_call(reader, rank, op, &number))
             return false;
     }
@@ -131,7 +132,8 @@ enum emu_status emu_script_results_gather(const struct emu_script_results *resul
     uint32_t world = results->script->mesh.world;
     struct reader reader = {.results = results, .outcome = outcome};
     reader.received = malloc(world * sizeof *reader.received);
-    enum emu_status status = reader.received ? EMU_OK : EMU_ENOMEM;
+    outcome->ended_at = calloc(world, sizeof *outcome->ended_at);
+    enum emu_status status = reader.received && outcome->ended_at ? EMU_OK : EMU_ENOMEM;
     for (uint32_t rank = 0; rank < world && status == EMU_OK; rank++)
         if (!read_rank(&reader, rank))
             status = EMU_ENOMEM;

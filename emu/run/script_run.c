@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "check/finding_build.h"
+#include "check/script_merge.h"
 #include "os/limits.h"
 #include "run/script_body.h"
 #include "run/script_results.h"
@@ -51,6 +52,7 @@ static enum emu_status judge(struct emu_script_outcome *outcome)
 {
     if (!emu_findings_move(&outcome->findings, &outcome->job.findings))
         return EMU_ENOMEM;
+    emu_script_merge(outcome);
     if (!outcome->script->buffered || !emu_script_passed(outcome))
         return EMU_OK;
     return emu_script_replay(outcome->script, &outcome->replay, &outcome->findings);
@@ -96,6 +98,7 @@ void emu_script_outcome_finish(struct emu_script_outcome *outcome)
     emu_job_result_finish(&outcome->job);
     emu_findings_finish(&outcome->findings);
     free(outcome->results);
+    free(outcome->ended_at);
     free(outcome->replay_command);
     *outcome = (struct emu_script_outcome){0};
 }
