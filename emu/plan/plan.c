@@ -254,11 +254,21 @@ static uint64_t inline_rows(const struct emu_token_list *tokens, uint32_t source
     return tokens->first[source + 1] - tokens->first[source];
 }
 
+/* Of any cp coordinate: in a balanced split the first one may own a short last run. */
+static uint64_t positions_most(const struct emu_plan *plan)
+{
+    uint64_t most = 0;
+    for (uint32_t cp = 0; cp < plan->shape.cp; cp++)
+        if (emu_positions_owned(plan, cp) > most)
+            most = emu_positions_owned(plan, cp);
+    return most;
+}
+
 uint64_t emu_plan_rows_most(const struct emu_plan *plan)
 {
     const struct emu_data_config *data = &plan->config->data;
     if (!data->inline_tokens)
-        return emu_plan_sequences(plan, 0).count * emu_positions_owned(plan, 0);
+        return emu_plan_sequences(plan, 0).count * positions_most(plan);
     uint64_t most = 0;
     for (uint32_t source = 0; source < emu_plan_sources(plan); source++)
         if (inline_rows(data->inline_tokens, source) > most)

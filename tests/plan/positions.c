@@ -45,6 +45,10 @@ Test(plan_positions, runs_and_halos_cover_every_window)
                     for (uint32_t i = 0; i < cp; i++)
                         owned += emu_positions_owned(f.plan, i);
                     cr_assert_eq(owned, sequence);
+                    for (uint32_t i = 0; i < cp; i++)
+                        cr_assert_leq(emu_positions_owned(f.plan, i) *
+                                          emu_plan_sequences(f.plan, 0).count,
+                                      emu_plan_rows_most(f.plan));
                     for (uint32_t run = 0; run < emu_runs(f.plan); run++) {
                         struct emu_slice own = emu_run_positions(f.plan, run);
                         uint64_t halo = 0;

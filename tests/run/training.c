@@ -58,7 +58,8 @@ static void assert_clean(const struct finished *f, const char *mesh)
 }
 
 static const char *const meshes[] = {
-    "dp=1", "dp=2", "tp=2", "dp=2,tp=2", "tp=3,dp=2", "copy=2,dp=1,tp=2", "dp=4,tp=1", "dp=9"};
+    "dp=1",      "dp=2", "tp=2", "dp=2,tp=2", "tp=3,dp=2", "copy=2,dp=1,tp=2",
+    "dp=4,tp=1", "dp=9", "pp=2", "cp=3",      "cp=5,tp=2", "pp=2,dp=2,cp=2"};
 
 Test(training_run, passes_every_check_on_every_mesh, .timeout = 300)
 {

@@ -1,0 +1,88 @@
+/* One logical model on many meshes in exact arithmetic: equal bits, whatever the axes. */
+#include "../plan/plan_fixture.h"
+#include "run/training.h"
+
+#include <stdio.h>
+
+static const char text[] = "Axes multiply ranks.\n"
+                           "They make no tensor obey.\n"
+                           "\n"
+                           "A slice.\n"
+                           "Every window crosses a border somewhere, and the halo carries it.\n";
+
+struct outcome {
+    double loss;
+    size_t elements;
+    double *gradient; /* all parameters, one after the other */
+};
+
+static void run_exact(struct outcome *out, const char *mesh, const char *more)
+{
+    char config[1024];
+    struct plan_fixture f;
+    snprintf(config, sizeof config,
+             "mesh: %s\n"
+             "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3, activation: relu,"
+             " norm: none, loss: squared%s}\n"
+             "data: {text: t.txt, sequence: 10, batch: 6, microbatches: 3}\n"
+             "optimizer: {kind: sgd, lr: 0.0009765625}\n"
+             "train: {steps: 1, seed: 5%s}\narithmetic: exact\n",
+             mesh, strstr(more, "balanced") ? ", cp_split: balanced" : "",
+             strstr(more, "gpipe") ? ", schedule: gpipe" : "");
+    cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
+    struct emu_training_options options = {.text = text,
+                                           .text_size = sizeof text - 1,
+                                           .only_output = -1,
+                                           .output_fd = 1,
+                                           .gradients = true};
+    struct emu_training_result result;
+    cr_assert_eq(emu_training_run(f.plan, &options, &result), EMU_OK);
+    cr_assert_eq(result.findings.count, 0, "%s %s: %s", mesh, more,
+                 result.findings.count ? result.findings.items[0].message : "");
+    cr_assert_eq(result.exact_steps, 1, "%s: rounded in %s (%s)", mesh, result.rounding.kernel,
+                 result.rounding.where);
+    *out = (struct outcome){.loss = result.steps[0].loss};
+    for (uint32_t i = 0; i < f.plan->tensor_count; i++) {
+        size_t n = f.plan->tensors[i].rows * f.plan->tensors[i].columns;
+        cr_assert_eq(result.gradients[i].copy_count, 1);
+        out->gradient = realloc(out->gradient, (out->elements + n) * sizeof *out->gradient);
+        memcpy(out->gradient + out->elements, result.gradients[i].copies[0].value,
+               n * sizeof *out->gradient);
+        out->elements += n;
+    }
+    emu_training_result_finish(&result);
+    plan_close(&f);
+}
+
+static void assert_equal_bits(const char *const *meshes, size_t count, const char *more)
+{
+    struct outcome one;
+    run_exact(&one, "dp=1", "");
+    for (size_t i = 0; i < count; i++) {
+        struct outcome other;
+        run_exact(&other, meshes[i], more);
+        cr_assert_eq(other.loss, one.loss, "%s %s", meshes[i], more);
+        cr_assert_eq(other.elements, one.elements);
+        for (size_t e = 0; e < one.elements; e++)
+            cr_assert_eq(other.gradient[e], one.gradient[e], "%s %s: element %zu", meshes[i], more,
+                         e);
+        free(other.gradient);
+    }
+    free(one.gradient);
+}
+
+static const char *const twelve[] = {
+    "dp=2",      "tp=2",      "cp=2",      "pp=3",           "dp=3,tp=2",      "tp=3,dp=2",
+    "cp=3,tp=2", "pp=2,tp=2", "dp=2,cp=2", "pp=2,dp=2,cp=2", "dp=2,pp=2,tp=2", "extra=2,cp=2,dp=2"};
+
+Test(training_axes, twelve_meshes_give_equal_bits, .timeout = 300)
+{
+    assert_equal_bits(twelve, sizeof twelve / sizeof twelve[0], "");
+}
+
+Test(training_axes, neither_schedule_nor_split_changes_a_bit, .timeout = 300)
+{
+    static const char *const meshes[] = {"pp=2,cp=2", "pp=3,dp=2", "cp=4"};
+    assert_equal_bits(meshes, 3, "gpipe balanced");
+    assert_equal_bits(meshes, 3, "balanced");
+}
