@@ -3,6 +3,7 @@
  *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
  *   shm_collective.c   one collective through its slot (seg/slot.h)
  *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
+ *   shm_wants.c        what the launcher is told of open requests before the rank sleeps
  *
  * Progress: whoever waits for any request advances all open requests of its rank, in start order;
  * nothing advances while the rank runs its own code. A step never blocks. A request is finished
@@ -15,6 +16,7 @@
 #include "comm/handle.h"
 #include "seg/note.h"
 #include "seg/outbox.h"
+#include "seg/rest.h"
 #include "seg/slot.h"
 
 #include <stdbool.h>
@@ -101,6 +103,17 @@ bool shm_recv_step(struct shm_backend *backend, struct shm_request *request);
 
 /* Do others wait for what this open request still has to do? */
 bool shm_collective_owes(const struct shm_request *request);
+
+/* One wait, as far as the launcher knows of it. */
+struct shm_wait {
+    bool shown; /* the call is on the board */
+    bool moved; /* something was done since the open requests were published */
+    struct emu_rest rest;
+};
+
+/* Publish what the open requests would still do while `waited` is awaited. */
+void shm_publish_wants(const struct shm_backend *backend, const struct shm_request *waited,
+                       struct emu_rest *rest);
 
 /* The send will not be waited for: its descriptor is nobody's affair any more. */
 void shm_send_abandon(struct shm_backend *backend, struct shm_request *request);

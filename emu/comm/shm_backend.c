@@ -163,34 +163,44 @@ static bool may_yield(const struct shm_backend *backend, int yields)
            (backend->futex_until_ns == 0 || emu_clock_ns() >= backend->futex_until_ns);
 }
 
+/* What the launcher must know before we sleep. The note of the call once for each wait, the rest
+ * whenever something has moved. */
+static void show_wait(struct shm_backend *backend, const struct shm_request *request,
+                      struct shm_wait *wait)
+{
+    if (!wait->shown)
+        emu_board_wait_in(backend->segment, backend->id,
+                          shm_is_message(request) ? EMU_WAIT_MESSAGE : EMU_WAIT_SLOT,
+                          &request->note);
+    if (wait->moved)
+        shm_publish_wants(backend, request, &wait->rest);
+    wait->shown = true;
+    wait->moved = false;
+}
+
 /* Advance everything until the request is done or the run is over. */
 static void drive(struct shm_backend *backend, struct shm_request *request)
 {
-    _Atomic uint32_t *word = word_of(backend, request);
-    bool shown = false;
+    struct shm_wait wait = {.moved = true};
+    struct emu_sleep sleep = {.word = word_of(backend, request)};
     int yields = 0;
     while (!request->done) {
-        uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
+        sleep.seen = atomic_load_explicit(sleep.word, memory_order_acquire);
         if (step_all(backend)) {
             yields = 0;
-            continue;
-        }
-        if (emu_abort_look(backend->segment)) {
+            wait.moved = true;
+        } else if (emu_abort_look(backend->segment)) {
             shm_finish(request, EMU_EABORTED);
         } else if (may_yield(backend, yields)) {
             yield_watchfully(backend);
             yields++;
         } else {
-            if (!shown)
-                emu_board_wait_in(backend->segment, backend->id,
-                                  shm_is_message(request) ? EMU_WAIT_MESSAGE : EMU_WAIT_SLOT,
-                                  &request->note);
-            shown = true;
-            emu_word_sleep(backend->segment, backend->id, word, seen,
-                           others_owe(backend, request) ? SHORT_SLEEP_NS : -1);
+            show_wait(backend, request, &wait);
+            sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
+            emu_rest_sleep(backend->segment, backend->id, &wait.rest, &sleep);
         }
     }
-    if (shown)
+    if (wait.shown)
         emu_board_set_state(backend->segment, backend->id, EMU_BOARD_RUNNING);
 }
 

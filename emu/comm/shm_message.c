@@ -32,6 +32,7 @@ static void fail_peer(struct shm_backend *backend, struct shm_request *request)
         .cause = EMU_INCIDENT_PEER,
         .status = EMU_EPEER,
         .rank = peer,
+        .caller = backend->id,
         .group = EMU_GROUP_SELF,
         .index = request->note.index,
         .enabled_ns = atomic_load_explicit(&emu_board_of(backend->segment, peer)->gone_ns,

@@ -5,15 +5,19 @@
  *   16   sleeps_on    offset of the futex word it may sleep on, 0: none
  *   24   calls        begun
  *   32   facts        state, wait, step, since_ns, note of the call it waits in
+ *   192  rest         even: awake; odd: sleeps, see rest.h
  *   256  bell         futex word: bits 0, 1 as in words.h, a counter above
  *   320  gone_ns      0, or when the kernel said that the process is gone
- *   512
+ *   384  wants        what its open requests would still do
+ *   2048
  *
  * word       writers   readers    order           publishes            a stale read costs
  * epoch      the rank  launcher   release/acquire facts                a second reading
  * phase      the rank  launcher   release/acquire nothing              a phase one step old
  * sleeps_on  the rank  aborter    seq_cst         where to wake        see emu_word_sleep
  * calls      the rank  launcher   release/acquire the record of it     a call less
+ * rest       the rank  launcher   seq_cst         facts and wants      one more look
+ * wants      the rank  launcher   release/acquire what it waits for    see rest.h
  * bell       any       the rank   acq_rel         messages, takings    nothing: the kernel compares
  * gone_ns    launcher  any        release/acquire the rank's last acts one more wait, then a bell
  */
@@ -23,6 +27,7 @@
 #include "seg/board.h"
 #include "seg/header.h"
 #include "seg/note.h"
+#include "seg/rest.h"
 
 #include <stdatomic.h>
 
@@ -42,10 +47,13 @@ struct emu_board {
     _Atomic uint64_t sleeps_on;
     _Atomic uint64_t calls;
     _Atomic uint64_t facts[EMU_BOARD_FACT_WORDS];
+    _Atomic uint64_t rest;
     alignas(256) _Atomic uint32_t bell;
     alignas(EMU_LINE) _Atomic uint64_t gone_ns;
+    alignas(EMU_LINE) _Atomic uint64_t wants[sizeof(struct emu_wants) / sizeof(uint64_t)];
+    alignas(1024) unsigned char end[];
 };
-_Static_assert(sizeof(struct emu_board) == 512, "eight lines a rank");
+_Static_assert(sizeof(struct emu_board) == 2048, "half a page a rank");
 _Static_assert(offsetof(struct emu_board, bell) == 256, "others' words on lines of their own");
 
 static inline struct emu_board *emu_board_of(const struct emu_segment *segment, uint32_t rank)

@@ -53,8 +53,11 @@ enum emu_status emu_gate_pass(const struct emu_segment *segment, uint32_t rank, 
                               enum emu_gate_verdict *verdict)
 {
     struct emu_gate *gate = gate_of(segment);
+    struct emu_rest rest;
+    static const struct emu_wants nothing;
     arrive(segment, rank, step);
     emu_board_wait_in(segment, rank, EMU_WAIT_GATE, NULL);
+    emu_rest_publish(segment, rank, &rest, &nothing);
     for (;;) {
         uint32_t word = atomic_load_explicit(&gate->answer, memory_order_acquire);
         bool answered = has_answered(word, step);
@@ -65,7 +68,7 @@ enum emu_status emu_gate_pass(const struct emu_segment *segment, uint32_t rank, 
             *verdict = (enum emu_gate_verdict)((word >> VERDICT_SHIFT) & 3);
             return EMU_OK;
         }
-        emu_word_sleep(segment, rank, &gate->answer, word, -1);
+        emu_rest_sleep(segment, rank, &rest, &(struct emu_sleep){&gate->answer, word, -1});
     }
 }
 

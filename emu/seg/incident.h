@@ -30,6 +30,7 @@ struct emu_incident {
     uint32_t rank;          /* the one that decided; PEER: the rank that failed; ARGUMENT,
                                MESSAGE: the caller */
     uint32_t group;         /* EMU_GROUP_SELF for messages: then `call` is the receive (or send) */
+    uint32_t caller;        /* PEER of a message: who waited for it */
     uint64_t index;
     uint64_t enabled_ns;       /* when the last signature was posted, or the failure was seen */
     uint64_t at_ns;            /* when it was decided */
