@@ -86,8 +86,7 @@ static size_t cause_of_message(struct emu_inquest *inquest, const struct emu_sce
         return inquest->cause[call->peer];
     if (peer->fate != EMU_FATE_EXITED || peer->code != 0)
         return EMU_NO_FINDING;
-    size_t place =
-        emu_inquest_count(inquest, emu_protocol_message(scene, rank, call, &inquest->findings));
+    size_t place = emu_inquest_message(inquest, scene, rank, call);
     emu_inquest_blame(inquest, call->peer, place);
     return place;
 }
@@ -217,15 +216,33 @@ static int compare_ranks(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* One sentence for the ranks that were ended because of this finding. */
+static void tell_ended(struct emu_inquest *inquest, size_t place, uint32_t *ranks)
+{
+    uint32_t count = 0;
+    struct emu_finding *finding = emu_inquest_at(inquest, place);
+    for (uint32_t i = 0; i < inquest->ended_count; i++) {
+        uint32_t rank = inquest->ended[i];
+        size_t own = inquest->ending ? inquest->ending_for : inquest->cause[rank];
+        if (own == place)
+            ranks[count++] = rank;
+    }
+    if (!finding || count == 0)
+        return;
+    struct emu_text text = {0};
+    emu_ranks_text(&text, ranks, count);
+    emu_finding_consequence(finding, "%s %s ended by the launcher", emu_text_get(&text),
+                            count == 1 ? "was" : "were");
+    emu_text_finish(&text);
+}
+
 void emu_inquest_close(struct emu_inquest *inquest)
 {
-    struct emu_finding *finding = emu_inquest_at(inquest, inquest->ending_for);
-    if (!finding || inquest->ended_count == 0)
+    if (inquest->ended_count == 0)
         return;
+    uint32_t *ranks = malloc(inquest->ended_count * sizeof *ranks);
     qsort(inquest->ended, inquest->ended_count, sizeof *inquest->ended, compare_ranks);
-    struct emu_text text = {0};
-    emu_ranks_text(&text, inquest->ended, inquest->ended_count);
-    emu_finding_consequence(finding, "%s %s ended by the launcher", emu_text_get(&text),
-                            inquest->ended_count == 1 ? "was" : "were");
-    emu_text_finish(&text);
+    for (size_t place = 0; ranks && place < inquest->findings.count; place++)
+        tell_ended(inquest, place, ranks);
+    free(ranks);
 }

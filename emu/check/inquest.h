@@ -16,6 +16,7 @@
 #ifndef EMU_CHECK_INQUEST_H
 #define EMU_CHECK_INQUEST_H
 
+#include "check/deadlock.h"
 #include "check/scene.h"
 #include "seg/incident.h"
 
@@ -67,6 +68,27 @@ bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene
 /* The deadline passed. */
 void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scene,
                        uint64_t timeout_ns);
+
+/* Ranks that can never act again, by a steady reading with its knots. A rank among them that
+ * belongs to a finding already waits because of that one. The launcher ends them all. */
+void emu_inquest_deadlock(struct emu_inquest *inquest, const struct emu_scene *scene,
+                          const struct emu_needs *needs, const struct emu_deadlock *deadlock);
+
+/* A rank has kept `waiter` waiting in its own code for longer than the user allowed: STALL. */
+struct emu_late {
+    uint32_t rank, waiter;
+    uint64_t kept_ns, budget_ns;
+};
+void emu_inquest_late(struct emu_inquest *inquest, const struct emu_scene *scene,
+                      const struct emu_needs *needs, const struct emu_late *late);
+
+/* Everybody else has ended, is stopped or waits for a stopped rank, and has for grace_ns: STOPPED,
+ * culprits the ranks that are stopped. */
+void emu_inquest_stopped(struct emu_inquest *inquest, const struct emu_scene *scene,
+                         uint64_t grace_ns);
+
+/* At the end: messages between ranks that belong to no finding, and that nobody received. */
+void emu_inquest_lost(struct emu_inquest *inquest, const struct emu_scene *scene);
 
 /* From now on the launcher ends the ranks: interrupted by a person, or for the newest failure. */
 void emu_inquest_ending(struct emu_inquest *inquest, bool interrupted);

@@ -7,6 +7,7 @@
 #define EMU_CHECK_LIVENESS_H
 
 #include "check/scene.h"
+#include "seg/needs.h"
 
 #include <meshemu/finding.h>
 
@@ -23,5 +24,14 @@ size_t emu_liveness_gone(const struct emu_scene *scene, uint32_t rank,
  * everybody waits it is undecided. */
 size_t emu_liveness_stall(const struct emu_scene *scene, uint64_t timeout_ns,
                           struct emu_findings *findings);
+
+/* A rank kept another one waiting in its own code beyond the user's budget: STALL, its culprit. */
+struct emu_late;
+size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *needs,
+                         const struct emu_late *late, struct emu_findings *findings);
+
+/* Ranks are stopped and nobody goes on without them: STOPPED, culprits those ranks. */
+size_t emu_liveness_stopped(const struct emu_scene *scene, uint64_t grace_ns,
+                            struct emu_findings *findings);
 
 #endif

@@ -33,6 +33,22 @@ size_t emu_protocol_missing(const struct emu_scene *scene, const struct emu_inci
 size_t emu_protocol_message(const struct emu_scene *scene, uint32_t waiting,
                             const struct emu_call_view *call, struct emu_findings *findings);
 
+/* A message for the rank from the peer of its receive, not received, that differs from what is
+ * awaited in its tag; NULL: none. any_size: whatever it holds; else it must be alike but for the
+ * tag. */
+const struct emu_posted *emu_protocol_other_tag(const struct emu_scene *scene, uint32_t rank,
+                                                const struct emu_call_view *recv, bool any_size);
+
+/* A rank waits to receive and its peer has sent with another tag: TAG_MISMATCH, a tie. */
+size_t emu_protocol_tags(const struct emu_scene *scene, uint32_t rank,
+                         const struct emu_call_view *recv, const struct emu_posted *sent,
+                         struct emu_findings *findings);
+
+/* Messages from one rank to another, both ended, that were never received: LOST_MESSAGE. sent: the
+ * first of `count`. */
+size_t emu_protocol_lost(const struct emu_scene *scene, const struct emu_posted *sent,
+                         uint64_t count, struct emu_findings *findings);
+
 /* A receive met a message that it cannot take: TRUNCATION, or DTYPE_MISMATCH. Two ranks are a tie.
  */
 size_t emu_protocol_unfit(const struct emu_scene *scene, const struct emu_incident *incident,

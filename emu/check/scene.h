@@ -34,11 +34,20 @@ struct emu_rank_seen {
     uint32_t call_count;
 };
 
+/* A message that was sent and that nobody has received. */
+struct emu_posted {
+    uint32_t from, to;
+    uint64_t sequence;         /* of its sender */
+    struct emu_call_view call; /* the send */
+};
+
 struct emu_scene {
     const struct emu_roster *roster;
     const struct emu_rank_seen *ranks; /* one per rank of the mesh; borrowed */
-    uint64_t event_ns;                 /* CLOCK_MONOTONIC: what the finding is about */
-    uint64_t now_ns;                   /* when it was found */
+    const struct emu_posted *posted;   /* borrowed; only where messages matter */
+    size_t posted_count;
+    uint64_t event_ns; /* CLOCK_MONOTONIC: what the finding is about */
+    uint64_t now_ns;   /* when it was found */
 };
 
 bool emu_fate_is_gone(enum emu_fate fate);

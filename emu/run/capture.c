@@ -1,6 +1,7 @@
 #include "run/capture.h"
 
 #include "os/clock.h"
+#include "seg/outbox.h"
 
 #include <stdlib.h>
 
@@ -25,9 +26,18 @@ static void forget_calls(struct emu_capture *capture)
     }
 }
 
+static void forget_posted(struct emu_capture *capture)
+{
+    free(capture->posted);
+    capture->posted = NULL;
+    capture->scene.posted = NULL;
+    capture->scene.posted_count = 0;
+}
+
 void emu_capture_finish(struct emu_capture *capture)
 {
     forget_calls(capture);
+    forget_posted(capture);
     free(capture->ranks);
     *capture = (struct emu_capture){0};
 }
@@ -36,6 +46,7 @@ void emu_capture_take(struct emu_capture *capture, const struct emu_segment *seg
                       const struct emu_crew *crew, uint64_t event_ns)
 {
     forget_calls(capture);
+    forget_posted(capture);
     for (uint32_t rank = 0; rank < segment->world; rank++) {
         struct emu_rank_seen *seen = &capture->ranks[rank];
         seen->fate = crew->ranks[rank].fate;
@@ -57,4 +68,37 @@ void emu_capture_calls(struct emu_capture *capture, const struct emu_segment *se
     }
     seen->call_count = emu_recorder_read(segment, rank, calls, room);
     seen->calls = calls;
+}
+
+static bool add_posted(struct emu_capture *capture, uint32_t from,
+                       const struct emu_message_view *message)
+{
+    size_t count = capture->scene.posted_count;
+    if ((count & (count - 1)) == 0) { /* room doubles at every power of two */
+        size_t room = count ? 2 * count : 1;
+        struct emu_posted *longer = realloc(capture->posted, room * sizeof *longer);
+        if (!longer)
+            return false;
+        capture->posted = longer;
+        capture->scene.posted = longer;
+    }
+    capture->posted[count] =
+        (struct emu_posted){from, message->to, message->sequence, message->call};
+    capture->scene.posted_count = count + 1;
+    return true;
+}
+
+void emu_capture_posted(struct emu_capture *capture, const struct emu_segment *segment)
+{
+    forget_posted(capture);
+    for (uint32_t rank = 0; rank < segment->world; rank++) {
+        struct emu_outbox box = emu_outbox_of(segment, rank);
+        uint32_t used = atomic_load_explicit(&box.head->used, memory_order_acquire);
+        for (uint32_t i = 0; i < used && i < box.message_count; i++) {
+            struct emu_message_view message;
+            if (emu_outbox_read(segment, rank, i, &message) && message.to < segment->world &&
+                !add_posted(capture, rank, &message))
+                return;
+        }
+    }
 }

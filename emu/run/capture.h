@@ -9,6 +9,7 @@
 struct emu_capture {
     struct emu_scene scene;
     struct emu_rank_seen *ranks; /* owned, with the calls */
+    struct emu_posted *posted;   /* owned */
 };
 
 EMU_MUST_CHECK enum emu_status emu_capture_init(struct emu_capture *capture,
@@ -22,5 +23,8 @@ void emu_capture_take(struct emu_capture *capture, const struct emu_segment *seg
 /* And the newest `room` calls of one rank; none where memory runs out. */
 void emu_capture_calls(struct emu_capture *capture, const struct emu_segment *segment,
                        uint32_t rank, uint32_t room);
+
+/* And the messages that lie in the outboxes of all ranks; none where memory runs out. */
+void emu_capture_posted(struct emu_capture *capture, const struct emu_segment *segment);
 
 #endif

@@ -1,5 +1,6 @@
 #include "run/crew.h"
 
+#include "os/clock.h"
 #include "os/stream.h"
 #include "run/rank_body.h"
 
@@ -115,12 +116,14 @@ bool emu_crew_look(struct emu_crew *crew, uint32_t rank)
         return true;
     case EMU_PROCESS_CONTINUED:
         one->fate = EMU_FATE_ALIVE;
+        one->continued_ns = emu_clock_ns();
         return true;
     case EMU_PROCESS_EXITED:
         one->fate = EMU_FATE_EXITED;
         break;
     case EMU_PROCESS_KILLED:
-        one->fate = crew->killed && code == SIGKILL ? EMU_FATE_ENDED : EMU_FATE_KILLED;
+        one->fate =
+            (crew->killed || one->condemned) && code == SIGKILL ? EMU_FATE_ENDED : EMU_FATE_KILLED;
         break;
     case EMU_PROCESS_LOST:
         one->fate = EMU_FATE_LOST;
@@ -137,6 +140,15 @@ void emu_crew_signal(struct emu_crew *crew, int signal)
     for (uint32_t rank = 0; rank < crew->started; rank++)
         if (!emu_fate_is_gone(crew->ranks[rank].fate))
             emu_process_signal(&crew->ranks[rank].process, signal);
+}
+
+void emu_crew_condemn(struct emu_crew *crew, uint32_t rank)
+{
+    struct emu_crew_rank *one = &crew->ranks[rank];
+    if (emu_fate_is_gone(one->fate) || one->condemned)
+        return;
+    one->condemned = true;
+    emu_process_signal(&one->process, SIGKILL);
 }
 
 void emu_crew_kill(struct emu_crew *crew)

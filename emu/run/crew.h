@@ -20,6 +20,8 @@ struct emu_crew_rank {
     struct emu_process process;
     enum emu_fate fate;
     int code;
+    uint64_t continued_ns; /* when it was seen to go on after a stop; 0: never stopped */
+    bool condemned;        /* the launcher has sent it SIGKILL because of a finding */
 };
 
 struct emu_crew {
@@ -51,6 +53,9 @@ bool emu_crew_look(struct emu_crew *crew, uint32_t rank);
 
 /* A signal to every rank that lives. */
 void emu_crew_signal(struct emu_crew *crew, int signal);
+
+/* End one rank because of a finding; its fate will be EMU_FATE_ENDED. */
+void emu_crew_condemn(struct emu_crew *crew, uint32_t rank);
 
 /* Kill and reap all that live. Their fate is EMU_FATE_ENDED, unless they were faster. */
 void emu_crew_kill(struct emu_crew *crew);

@@ -4,6 +4,7 @@
 #include "os/stream.h"
 #include "run/hold.h"
 #include "run/hold_bell.h"
+#include "run/supervise_parts.h"
 #include "run/untold.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ enum emu_status emu_supervision_init(struct emu_supervision *supervision, const 
     supervision->polled = malloc(((size_t)world + FIXED) * sizeof *supervision->polled);
     if (supervision->members && supervision->polled &&
         emu_capture_init(&supervision->capture, job->roster) == EMU_OK &&
-        emu_inquest_init(&supervision->inquest, job->roster) == EMU_OK)
+        emu_inquest_init(&supervision->inquest, job->roster) == EMU_OK &&
+        emu_detector_init(&supervision->detector, world) == EMU_OK)
         return EMU_OK;
     emu_supervision_finish(supervision);
     return EMU_ENOMEM;
@@ -36,13 +38,14 @@ void emu_supervision_finish(struct emu_supervision *supervision)
 {
     emu_capture_finish(&supervision->capture);
     emu_inquest_finish(&supervision->inquest);
+    emu_detector_finish(&supervision->detector);
     free(supervision->members);
     free(supervision->polled);
     *supervision = (struct emu_supervision){0};
 }
 
-/* Begin to end the run. Later causes change nothing. */
-static void begin_end(struct emu_supervision *s, enum emu_end_cause cause)
+/* Later causes change nothing. */
+void emu_supervision_end(struct emu_supervision *s, enum emu_end_cause cause)
 {
     emu_inquest_ending(&s->inquest, cause == EMU_END_PERSON);
     if (s->kill_at_ns)
@@ -62,10 +65,10 @@ static void hold_for(struct emu_supervision *s, const struct emu_finding *findin
     if (s->deadline_ns)
         s->deadline_ns += emu_clock_ns() - before;
     if (end)
-        begin_end(s, EMU_END_PERSON);
+        emu_supervision_end(s, EMU_END_PERSON);
 }
 
-static void hold_if_asked(struct emu_supervision *s)
+void emu_supervision_hold(struct emu_supervision *s)
 {
     const struct emu_findings *findings = &s->inquest.findings;
     if (emu_findings_faults(findings) > 0)
@@ -85,19 +88,17 @@ static void handle_incident(struct emu_supervision *s, const struct emu_incident
     const struct emu_member_view *members = NULL;
     emu_capture_take(&s->capture, s->segment, s->crew, incident->enabled_ns);
     if (incident->group < s->job->roster->group_count) {
-        struct emu_group group = emu_roster_group(s->job->roster, incident->group);
         emu_slot_members(s->segment, incident->group, incident->index, s->members);
         members = s->members;
-        for (uint32_t i = 0; i < group.size; i++)
-            emu_capture_calls(&s->capture, s->segment, emu_group_member(&group, i), ALL_CALLS);
     }
-    if (incident->rank < s->segment->world)
-        emu_capture_calls(&s->capture, s->segment, incident->rank, ALL_CALLS);
+    for (uint32_t rank = 0; rank < s->segment->world; rank++)
+        emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
+    emu_capture_posted(&s->capture, s->segment);
     emu_inquest_incident(&s->inquest, &s->capture.scene, incident, members);
-    hold_if_asked(s);
+    emu_supervision_hold(s);
 }
 
-static void read_incidents(struct emu_supervision *s)
+void emu_supervision_read(struct emu_supervision *s)
 {
     for (uint32_t i = 0; i < EMU_INCIDENT_MAX; i++) {
         struct emu_incident incident;
@@ -113,7 +114,7 @@ static void take_signals(struct emu_supervision *s, bool *child)
     struct emu_signals_news news = emu_signals_take(s->signals);
     *child |= news.child;
     if (news.end)
-        begin_end(s, EMU_END_PERSON);
+        emu_supervision_end(s, EMU_END_PERSON);
 }
 
 /* A Ctrl-C reaches the ranks too. The kernel has sent it to us before it lets us see them die, so a
@@ -138,44 +139,50 @@ static void read_untold(struct emu_supervision *s, uint32_t rank)
 static void handle_death(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
 {
     notice_interrupt(s, &s->crew->ranks[rank]);
-    read_incidents(s);
+    emu_supervision_read(s);
     emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
     emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
     read_untold(s, rank);
     emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
     emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
+    emu_capture_posted(&s->capture, s->segment);
     bool failed = emu_inquest_gone(&s->inquest, &s->capture.scene, rank);
     if (failed)
-        hold_if_asked(s);
+        emu_supervision_hold(s);
     emu_segment_fail_rank(s->segment, rank);
     if (failed && !s->job->keep_going)
-        begin_end(s, EMU_END_FAILURE);
-    read_incidents(s);
+        emu_supervision_end(s, EMU_END_FAILURE);
+    emu_supervision_read(s);
 }
 
-static void look_at(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
+void emu_supervision_look_at(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
 {
     struct emu_crew_rank *one = &s->crew->ranks[rank];
-    while (!emu_fate_is_gone(one->fate) && emu_crew_look(s->crew, rank))
+    while (!emu_fate_is_gone(one->fate) && emu_crew_look(s->crew, rank)) {
+        emu_detector_wake(&s->detector);
         if (emu_fate_is_gone(one->fate))
             handle_death(s, rank, event_ns);
+    }
 }
 
 static void handle_deadline(struct emu_supervision *s)
 {
-    read_incidents(s);
+    emu_supervision_read(s);
     emu_capture_take(&s->capture, s->segment, s->crew, emu_clock_ns() - s->job->timeout_ns);
     for (uint32_t rank = 0; rank < s->segment->world; rank++)
         emu_capture_calls(&s->capture, s->segment, rank, LAST_CALLS);
     emu_inquest_stall(&s->inquest, &s->capture.scene, s->job->timeout_ns);
-    hold_if_asked(s);
-    begin_end(s, EMU_END_TIMEOUT);
+    emu_supervision_hold(s);
+    emu_supervision_end(s, EMU_END_TIMEOUT);
 }
 
 /* Milliseconds until something is due, rounded up; -1: nothing is. */
 static int time_left(const struct emu_supervision *s)
 {
     uint64_t due = s->kill_at_ns ? (s->crew->killed ? 0 : s->kill_at_ns) : s->deadline_ns;
+    uint64_t look = s->kill_at_ns ? 0 : s->detector.due_ns;
+    if (look && (!due || look < due))
+        due = look;
     if (!due)
         return -1;
     uint64_t now = emu_clock_ns();
@@ -209,13 +216,15 @@ static void serve_events(struct emu_supervision *s, uint64_t event_ns)
 {
     bool child = false;
     take_signals(s, &child);
-    if (s->polled[1].revents && emu_event_take(s->news))
-        read_incidents(s);
+    if (s->polled[1].revents && emu_event_take(s->news)) {
+        emu_supervision_read(s);
+        emu_detector_wake(&s->detector);
+    }
     if (s->polled[2].revents)
         answer_bell(s);
     for (uint32_t rank = 0; rank < s->crew->world; rank++)
         if (child || s->polled[FIXED + rank].revents)
-            look_at(s, rank, event_ns);
+            emu_supervision_look_at(s, rank, event_ns);
 }
 
 void emu_supervise(struct emu_supervision *supervision)
@@ -225,17 +234,19 @@ void emu_supervise(struct emu_supervision *supervision)
         nfds_t count = list_descriptors(s);
         if (poll(s->polled, count, time_left(s)) < 0 && errno != EINTR) {
             emu_inquest_internal(&s->inquest, "the supervisor cannot wait for the ranks");
-            begin_end(s, EMU_END_DEFECT);
+            emu_supervision_end(s, EMU_END_DEFECT);
             emu_crew_kill(s->crew);
             for (uint32_t rank = 0; rank < s->crew->world; rank++)
-                look_at(s, rank, emu_clock_ns());
+                emu_supervision_look_at(s, rank, emu_clock_ns());
         } else {
             serve_events(s, emu_clock_ns());
             act_on_time(s);
+            emu_supervision_watch(s);
         }
     }
     if (s->job->bell)
         emu_hold_bell_close(s->job->bell);
-    read_incidents(s);
+    emu_supervision_read(s);
+    emu_supervision_find_lost(s);
     emu_inquest_close(&s->inquest);
 }

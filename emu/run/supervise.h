@@ -12,6 +12,7 @@
 #include "os/signals.h"
 #include "run/capture.h"
 #include "run/crew.h"
+#include "run/detector.h"
 #include "run/job.h"
 
 #define EMU_GRACE_NS UINT64_C(30000000)
@@ -31,6 +32,7 @@ struct emu_supervision {
     struct emu_crew *crew;
     struct emu_inquest inquest;
     struct emu_capture capture;
+    struct emu_detector detector;
     struct emu_member_view *members; /* room for the world */
     struct pollfd *polled;           /* signals, news, bell, one per rank */
     bool incident_seen[EMU_INCIDENT_MAX];

@@ -222,6 +222,7 @@ Test(check_inquest, a_message_from_who_has_ended_is_missing, .init = begin, .fin
     struct emu_incident incident = {.cause = EMU_INCIDENT_PEER,
                                     .status = EMU_EPEER,
                                     .rank = 1,
+                                    .caller = 3,
                                     .group = EMU_GROUP_SELF,
                                     .call = receive};
     put_in_call(&maker, 3, receive);

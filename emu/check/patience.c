@@ -1,0 +1,55 @@
+/* Findings about ranks that keep others waiting for too long; declared in liveness.h. */
+#include "check/deadlock_report.h"
+#include "check/finding_build.h"
+#include "check/inquest.h"
+#include "check/liveness.h"
+
+#include <inttypes.h>
+
+size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *needs,
+                         const struct emu_late *late, struct emu_findings *findings)
+{
+    struct emu_finding *finding = emu_findings_add(findings, EMU_CLASS_STALL);
+    if (!finding)
+        return EMU_NO_FINDING;
+    struct emu_text text = {0};
+    emu_rank_text(&text, scene->roster->mesh, late->rank);
+    emu_text_printf(&text,
+                    " has kept others waiting for %.3g s in its own code, stall_after is %g s: ",
+                    (double)late->kept_ns / 1e9, (double)late->budget_ns / 1e9);
+    emu_need_text(&text, scene, needs, late->waiter);
+    emu_finding_message(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+    emu_finding_culprit(finding, late->rank);
+    emu_scene_members(scene, finding, NULL);
+    emu_scene_explain(scene, late->rank, finding);
+    finding->after_ns = (int64_t)late->kept_ns;
+    return findings->count - 1;
+}
+
+size_t emu_liveness_stopped(const struct emu_scene *scene, uint64_t grace_ns,
+                            struct emu_findings *findings)
+{
+    struct emu_finding *finding = emu_findings_add(findings, EMU_CLASS_STOPPED);
+    if (!finding)
+        return EMU_NO_FINDING;
+    for (uint32_t rank = 0; rank < scene->roster->mesh->world; rank++) {
+        if (scene->ranks[rank].fate != EMU_FATE_STOPPED)
+            continue;
+        emu_finding_culprit(finding, rank);
+        emu_scene_explain(scene, rank, finding);
+    }
+    struct emu_text text = {0};
+    emu_ranks_text(&text, finding->culprits, finding->culprit_count);
+    emu_text_printf(&text,
+                    finding->culprit_count == 1
+                        ? " is stopped by a signal and was not continued for %g s; "
+                        : " are stopped by a signal and were not continued for %g s; ",
+                    (double)grace_ns / 1e9);
+    emu_text_puts(&text, "every other rank has ended or waits for that");
+    emu_finding_message(finding, "%s", emu_text_get(&text));
+    emu_text_finish(&text);
+    emu_scene_members(scene, finding, NULL);
+    finding->after_ns = (int64_t)(scene->now_ns - scene->event_ns);
+    return findings->count - 1;
+}
