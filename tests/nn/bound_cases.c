@@ -56,6 +56,14 @@ CASE(add)
 {
     k->add(x[0], x[1], d->m * d->n);
 }
+/* Each row of x[1] is one of m terms. */
+CASE(add_term)
+{
+    const unsigned char *row = x[1];
+    k->zero(x[0], d->n);
+    for (uint64_t i = 0; i < d->m; i++)
+        k->add_term(x[0], row + i * d->n * k->bytes, d->n, d->m);
+}
 CASE(add_row)
 {
     k->add_row(x[0], x[1], d->m, d->n);
@@ -180,6 +188,7 @@ const struct bound_case bound_cases[] = {
     {"matmul_nn accumulating", {{MK, ANY}, {NK, ANY}, {MN, ANY}}, run_nn_more, mixed_nn_more},
     {"matmul_tn accumulating", {{MK, ANY}, {NK, ANY}, {MN, ANY}}, run_tn_more, mixed_tn_more},
     {"add", {{MN, ANY}, {MN, ANY}}, run_add, NULL},
+    {"add_term", {{N, ANY}, {MN, ANY}}, run_add_term, mixed_add_term},
     {"add_row", {{MN, ANY}, {N, ANY}}, run_add_row, NULL},
     {"sum_rows", {{N, ANY}, {MN, ANY}}, run_sum_rows, mixed_sum_rows},
     {"scale", {{MN, ANY}}, run_scale, NULL},

@@ -171,6 +171,12 @@ MIXED(sum_rows)
     mix_rows(k, x, d->m, d->n, random);
 }
 
+MIXED(add_term)
+{
+    k->zero(x[0], d->n);
+    mix_rows(k, x, d->m, d->n, random);
+}
+
 MIXED(sum)
 {
     mix_rows(k, x, d->m * d->n, 1, random);

@@ -15,6 +15,7 @@ MIXED(tn);
 MIXED(nt_more);
 MIXED(nn_more);
 MIXED(tn_more);
+MIXED(add_term);
 MIXED(sum_rows);
 MIXED(sum);
 MIXED(sum_squares);
