@@ -36,7 +36,8 @@ static void random_reduction(const struct scenario *scenario, struct draw *draw,
     while (out->over == 0)
         for (int axis = 0; axis < AXIS_NAMES; axis++) {
             bool known = axis != AXIS_COPY || scenario_has(scenario, AXIS_COPY);
-            uint32_t percent = axis == AXIS_DP ? 60 : axis == AXIS_CP ? 45 : 15;
+            bool rare = axis > AXIS_CP && !(axis == AXIS_TP && scenario->language);
+            uint32_t percent = axis == AXIS_DP ? 60 : rare ? 15 : 45;
             if (known && draw_percent(draw, percent))
                 out->over |= 1u << axis;
         }

@@ -24,6 +24,8 @@ static uint32_t random_size(struct draw *draw, uint32_t room)
 static void random_mesh(struct scenario *scenario, struct draw *draw)
 {
     uint32_t names[] = {AXIS_DP, AXIS_DP, AXIS_CP, AXIS_TP, AXIS_COPY, AXIS_PP};
+    if (scenario->language) /* tp splits parameters there */
+        names[1] = AXIS_TP;
     uint32_t most = draw_percent(draw, 70) ? 4 : draw_percent(draw, 70) ? 8 : RANKS_MOST;
     uint32_t wanted = 1 + draw_below(draw, AXES_MOST);
     shuffle(draw, names, sizeof names / sizeof names[0]);
