@@ -7,8 +7,8 @@
 /* Beyond this ratio of the longest bar to the shortest, bars are logarithmic. */
 #define LINEAR_MOST 200.0
 #define LABEL 26   /* columns before a bar */
-#define FIGURES 40 /* columns after it */
-#define BAR_LEAST 12
+#define FIGURES 34 /* columns after it */
+#define BAR_LEAST 20
 #define BAR_MOST 60
 
 struct scale {

@@ -19,31 +19,38 @@ struct search {
     struct cut cut;
 };
 
-/* mlp_lm: on tp coordinates without hidden entries the table alone may be real, up to here. */
-static uint32_t real_rows(const struct emu_shapes *shapes)
+/* Elements of the tensor, padding left out, that this tp coordinate holds: a padded vocabulary ends
+ * in the middle of the last slices. */
+static emu_u128 real_elements(const struct emu_shape *shape, const struct emu_tp_run *run,
+                              uint32_t tp)
 {
-    const struct emu_shape *table = &shapes->parts[EMU_PART_FIRST].shapes[0];
-    emu_u128 slice = table->padded / table->pieces;
-    return slice ? (uint32_t)emu_exact_ceil(table->elements, slice) : 0;
+    emu_u128 local = emu_shape_local(shape, run);
+    if (shape->padded == shape->elements)
+        return local;
+    emu_u128 before = local * tp;
+    emu_u128 left = shape->elements > before ? shape->elements - before : 0;
+    return left < local ? left : local;
 }
 
 /* Of a tensor's shards those that hold more than padding, the most over all tensors that decide. */
-static uint32_t shards_used(const struct search *s, const struct emu_rank_class *class)
+static uint32_t shards_used(const struct search *s, const struct emu_stage_content *content,
+                            const struct emu_tp_run *run, uint32_t tp)
 {
-    uint32_t most = 0;
+    emu_u128 most = 0;
     for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &s->books->shapes.parts[kind];
         for (uint32_t i = 0; i < part->count; i++) {
             const struct emu_shape *shape = &part->shapes[i];
-            emu_u128 local = emu_shape_local(shape, &class->run);
-            if (!local || !emu_stage_holds(&class->content, kind, shape) ||
+            emu_u128 local = emu_shape_local(shape, run);
+            if (!local || !emu_stage_holds(content, kind, shape) ||
                 (s->cells > 1 && shape->pieces != s->cells))
                 continue;
-            emu_u128 used = emu_exact_ceil(local, emu_exact_ceil(local, s->shard));
-            most = used > most ? (uint32_t)used : most;
+            emu_u128 used =
+                emu_exact_ceil(real_elements(shape, run, tp), emu_exact_ceil(local, s->shard));
+            most = used > most ? used : most;
         }
     }
-    return most;
+    return (uint32_t)most;
 }
 
 /* Different sets of nodes among the first `used` shards (dp outer, cp inner). */
@@ -66,30 +73,40 @@ struct stretch {
     uint32_t end, used;
 };
 
-#define STRETCHES (EMU_TP_RUNS_MOST + 1)
+#define STRETCHES (EMU_TP_RUNS_MOST + 2)
 
-/* Take what this kind of stage uses into the stretches, whose ends are the same for all stages. */
-static uint32_t widen(const struct search *s, const struct emu_stage_content *content,
-                      struct stretch list[STRETCHES])
+/* Cut the tp coordinates where a run ends, and around the end of a padded vocabulary. */
+static uint32_t cut_stretches(const struct search *s, struct stretch list[STRETCHES])
 {
     const struct emu_shapes *shapes = &s->books->shapes;
-    struct emu_rank_class probe = {.content = *content};
+    const struct emu_shape *table = &shapes->parts[EMU_PART_FIRST].shapes[0];
+    uint32_t full = (uint32_t)(table->elements / (table->padded / table->pieces));
+    uint32_t end = 0;
     uint32_t count = 0;
-    for (uint32_t r = 0; r < shapes->run_count; r++) {
-        probe.run = shapes->runs[r];
-        uint32_t end = s->cells == 1 ? 1 : probe.run.first + probe.run.count;
-        uint32_t used = shards_used(s, &probe);
-        bool empty = shapes->config->model.kind == EMU_MODEL_MLP_LM && !probe.run.width;
-        uint32_t real = empty ? real_rows(shapes) : end;
-        if (real > probe.run.first) {
-            list[count].end = real < end ? real : end;
-            list[count].used = used > list[count].used ? used : list[count].used;
-            count++;
-        }
-        if (real < end)
-            list[count++].end = end;
+    memset(list, 0, STRETCHES * sizeof list[0]);
+    for (uint32_t run = 0; end < s->cells; count++) {
+        uint32_t next = s->cells == 1 ? 1 : shapes->runs[run].first + shapes->runs[run].count;
+        uint32_t stop = end < full ? full : end == full ? full + 1 : next;
+        run += next <= stop;
+        end = next < stop ? next : stop;
+        list[count].end = end;
     }
     return count;
+}
+
+/* Take what this kind of stage uses into the stretches. */
+static void widen(const struct search *s, const struct emu_stage_content *content,
+                  struct stretch *list, uint32_t count)
+{
+    const struct emu_tp_run *run = s->books->shapes.runs;
+    uint32_t begin = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        while (begin - run->first >= run->count)
+            run++;
+        uint32_t used = shards_used(s, content, run, begin);
+        list[i].used = used > list[i].used ? used : list[i].used;
+        begin = list[i].end;
+    }
 }
 
 /* Sum over blocks of tp coordinates that share a node: each counts with its most shards. */
@@ -122,16 +139,18 @@ static uint64_t count_over_tp(const struct search *s, const struct stretch *list
 static uint64_t count_sets(const struct search *s)
 {
     const struct emu_shapes *shapes = &s->books->shapes;
-    struct stretch list[STRETCHES] = {{0}};
+    struct stretch list[STRETCHES];
+    uint32_t count = cut_stretches(s, list);
     uint64_t sum = 0;
     uint64_t begin = 0;
     for (uint32_t stage = 0; stage < shapes->pp; stage++) {
         struct emu_stage_content content = emu_stage_content_of(shapes, stage, begin);
         begin += content.early + content.late;
-        uint32_t count = widen(s, &content, list);
+        widen(s, &content, list, count);
         if ((stage + 1) % s->cut.pp == 0) {
             sum += count_over_tp(s, list, count);
-            memset(list, 0, sizeof list);
+            for (uint32_t i = 0; i < count; i++)
+                list[i].used = 0;
         }
     }
     return sum;
@@ -173,6 +192,24 @@ static bool cut_mesh(const struct emu_mesh *mesh, uint32_t node_size, struct emu
             if (!strcmp(mesh->axes[i].name, names[k]))
                 *places[k] = inside;
     }
+    return true;
+}
+
+/* Where tp coordinates hold nothing of mlp_lm's hidden dimension, a tied table alone decides, and
+ * its holders are twice as many as those of any other slice. */
+static bool sizes_differ(const struct search *s, struct emu_text *error)
+{
+    const struct emu_shapes *shapes = &s->books->shapes;
+    const struct emu_shape *table = &shapes->parts[EMU_PART_FIRST].shapes[0];
+    const struct emu_tp_run *last = &shapes->runs[shapes->run_count - 1];
+    if (shapes->run_count == 1 || last->width || !table->tied ||
+        !real_elements(table, last, last->first))
+        return false;
+    emu_text_printf(error,
+                    "tp coordinates from %" PRIu32 " on hold a slice of the tied table and nothing "
+                    "else that is split, so killing sets are of two sizes, which is not counted; "
+                    "make hidden a multiple of tp or untie the table",
+                    last->first);
     return true;
 }
 
@@ -222,7 +259,7 @@ enum emu_status emu_survival_find(const struct emu_books *books, uint32_t node_s
     struct emu_survival made = {.node_size = node_size};
     struct search s = {.books = books};
     s.cells = shapes->config->model.kind == EMU_MODEL_LINEAR ? 1 : shapes->tp;
-    if (!cut_mesh(&shapes->config->mesh, node_size, error, &s.cut))
+    if (!cut_mesh(&shapes->config->mesh, node_size, error, &s.cut) || sizes_differ(&s, error))
         return EMU_EUNSUPPORTED;
     for (int part = 0; part < EMU_STATE_COUNT; part++) {
         s.sharded = level >= (part == EMU_STATE_WEIGHTS ? EMU_ZERO3 : EMU_ZERO1);

@@ -33,7 +33,8 @@ struct emu_survival {
     uint32_t killing[EMU_STATE_COUNT][EMU_KILLING_SHOWN];
 };
 
-/* EMU_EUNSUPPORTED with one line in *error where nodes of that size cut an axis unevenly. */
+/* EMU_EUNSUPPORTED with one line in *error where nodes of that size cut an axis unevenly, or where
+ * the sets have two sizes (a tied table on tp coordinates without any of mlp_lm's hidden). */
 EMU_MUST_CHECK enum emu_status emu_survival_find(const struct emu_books *books, uint32_t node_size,
                                                  struct emu_text *error,
                                                  struct emu_survival *survival);

@@ -109,7 +109,7 @@ static int read_survival(const struct emu_arguments *arguments, struct emu_accou
                                      "--survive '%s': a number of lost ranks, from 1", text);
     struct emu_text error = {0};
     if (emu_survival_find(&request->books, node_size, &error, &request->survival) != EMU_OK)
-        code = emu_print_usage_error(arguments->command, "--node-size: %s", emu_text_get(&error));
+        code = emu_print_usage_error(arguments->command, "--survive: %s", emu_text_get(&error));
     emu_text_finish(&error);
     if (code != EMU_EXIT_PASS)
         return code;
