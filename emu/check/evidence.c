@@ -57,11 +57,48 @@ static uint64_t offset_of(const struct emu_tensor_record *record, enum emu_state
     return record->moment[state - EMU_STATE_MOMENT_0];
 }
 
+/* Is this state divided over the shard group? */
+static bool is_divided(const struct emu_plan *plan, enum emu_state state)
+{
+    if (state == EMU_STATE_GRADIENT)
+        return emu_plan_shards_gradients(plan);
+    return state != EMU_STATE_WEIGHT && emu_plan_shards_moments(plan);
+}
+
+/* The member of the rank's shard group that keeps chunk `index`. */
+static uint32_t keeper(const struct emu_evidence *evidence, uint32_t rank, uint32_t index)
+{
+    struct emu_group group =
+        emu_group_of(emu_evidence_mesh(evidence), &evidence->plan->shard_axes, rank);
+    return emu_group_member(&group, index);
+}
+
+bool emu_evidence_same(const struct emu_evidence *evidence, uint32_t a, uint32_t b, uint32_t tensor,
+                       enum emu_state state)
+{
+    if (!is_divided(evidence->plan, state))
+        return emu_hash_equal(emu_evidence_hash(evidence, a, tensor, state),
+                              emu_evidence_hash(evidence, b, tensor, state));
+    for (uint32_t i = 0; i < evidence->plan->shard_parts; i++) {
+        struct emu_hash p = emu_evidence_hash(evidence, keeper(evidence, a, i), tensor, state);
+        struct emu_hash q = emu_evidence_hash(evidence, keeper(evidence, b, i), tensor, state);
+        if (!emu_hash_equal(p, q))
+            return false;
+    }
+    return true;
+}
+
 double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
                           enum emu_state state, uint64_t local)
 {
-    uint64_t offset = offset_of(emu_evidence_tensor(evidence, rank, tensor), state);
-    const unsigned char *array = evidence->arenas[rank] + offset;
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
+    if (is_divided(evidence->plan, state)) {
+        uint64_t most = emu_plan_chunk(evidence->plan, emu_evidence_elements(record), 0).count;
+        rank = keeper(evidence, rank, (uint32_t)(local / most));
+        local %= most;
+        record = emu_evidence_tensor(evidence, rank, tensor);
+    }
+    const unsigned char *array = evidence->arenas[rank] + offset_of(record, state);
     if (evidence->plan->dtype == EMU_F32) {
         float value;
         memcpy(&value, array + local * sizeof value, sizeof value);

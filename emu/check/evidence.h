@@ -32,7 +32,13 @@ const struct emu_tensor_record *emu_evidence_tensor(const struct emu_evidence *e
 struct emu_hash emu_evidence_hash(const struct emu_evidence *evidence, uint32_t rank,
                                   uint32_t tensor, enum emu_state state);
 
-/* Element of the rank's block, whatever the arithmetic of the run. */
+/* Do two holders of a tensor hold the same? Where the state is divided over the shard group: do
+ * their groups, chunk by chunk? */
+bool emu_evidence_same(const struct emu_evidence *evidence, uint32_t a, uint32_t b, uint32_t tensor,
+                       enum emu_state state);
+
+/* Element of the rank's block, on the member of its shard group that keeps it, whatever the
+ * arithmetic of the run. */
 double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
                           enum emu_state state, uint64_t local);
 

@@ -38,8 +38,7 @@ static bool same_gradient(const struct source *s, uint32_t a, uint32_t b)
         uint32_t p = holder(s, a, part);
         uint32_t q = holder(s, b, part);
         if (!same_ledger(s, p, q) ||
-            !emu_hash_equal(emu_evidence_hash(s->evidence, p, s->tensor, EMU_STATE_GRADIENT),
-                            emu_evidence_hash(s->evidence, q, s->tensor, EMU_STATE_GRADIENT)))
+            !emu_evidence_same(s->evidence, p, q, s->tensor, EMU_STATE_GRADIENT))
             return false;
     }
     return true;

@@ -82,8 +82,7 @@ static void compare_tensor(struct look *look, enum emu_state state, uint32_t ten
         const struct emu_tensor_record *mine = emu_evidence_tensor(evidence, rank, tensor);
         const struct emu_tensor_record *other = emu_evidence_tensor(evidence, reference, tensor);
         bool copy = !references && emu_evidence_same_block(mine, other) &&
-                    emu_hash_equal(emu_evidence_hash(evidence, rank, tensor, state),
-                                   emu_evidence_hash(evidence, reference, tensor, state));
+                    emu_evidence_same(evidence, rank, reference, tensor, state);
         wrong[rank] = copy ? wrong[reference] : compare_block(look, state, tensor, rank);
         look->compared += emu_evidence_elements(mine);
         look->differed += wrong[rank];

@@ -16,8 +16,7 @@ static bool holds_the_same(const void *context, uint32_t a, uint32_t b)
     if (!emu_evidence_same_block(emu_evidence_tensor(evidence, a, with->tensor),
                                  emu_evidence_tensor(evidence, b, with->tensor)))
         return true;
-    return emu_hash_equal(emu_evidence_hash(evidence, a, with->tensor, with->state),
-                          emu_evidence_hash(evidence, b, with->tensor, with->state));
+    return emu_evidence_same(evidence, a, b, with->tensor, with->state);
 }
 
 static bool holds_it(const void *context, uint32_t rank)

@@ -40,6 +40,32 @@ static enum emu_status family_over(struct emu_roster *roster, const char *const 
     return axes.count ? emu_roster_add_axes(roster, &axes, family) : EMU_OK;
 }
 
+/* Who divides optimizer state: the axes of optimizer.over, or dp and cp. */
+static enum emu_status plan_shards(struct emu_plan *plan, const struct emu_mesh *mesh, bool derive)
+{
+    const struct emu_optimizer_config *optimizer = &plan->config->optimizer;
+    bool over_dp = !optimizer->over_given || optimizer->over_dp;
+    bool over_cp = !optimizer->over_given || optimizer->over_cp;
+    const char *names[2];
+    size_t count = 0;
+    if (over_dp)
+        names[count++] = "dp";
+    if (over_cp)
+        names[count++] = "cp";
+    plan->shard_family = UINT32_MAX;
+    plan->shard_parts = 1;
+    plan->norm_parts = (over_dp ? plan->dp : 1) * (over_cp ? plan->cp : 1);
+    if (derive || optimizer->shard == EMU_SHARD_NONE)
+        return EMU_OK;
+    plan->shard = optimizer->shard;
+    enum emu_status status = family_over(&plan->roster, names, count, &plan->shard_family);
+    if (status != EMU_OK || plan->shard_family == UINT32_MAX)
+        return status;
+    plan->shard_axes = plan->roster.families[plan->shard_family].axes;
+    plan->shard_parts = emu_axes_group_size(mesh, &plan->shard_axes);
+    return EMU_OK;
+}
+
 /* Groups and recipe: what depends on the mesh. */
 static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh *mesh, bool derive)
 {
@@ -57,6 +83,8 @@ static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh 
         status = family_over(&plan->roster, loss, 3, &plan->loss_family);
     if (status == EMU_OK)
         status = family_over(&plan->roster, tp, 2, &plan->norm_family);
+    if (status == EMU_OK)
+        status = plan_shards(plan, mesh, derive);
     if (status == EMU_OK)
         status = emu_recipe_resolve(plan->config, derive, &plan->roster, &plan->recipe);
     return status;
@@ -279,7 +307,8 @@ uint64_t emu_plan_rows_most(const struct emu_plan *plan)
 bool emu_plan_keeps_fresh(const struct emu_plan *plan)
 {
     bool oracle = plan->roster.mesh == &plan->mesh;
-    return plan->microbatches > 1 || plan->recipe.clipped || oracle;
+    bool shards = plan->shard_family != UINT32_MAX;
+    return plan->microbatches > 1 || plan->recipe.clipped || oracle || shards;
 }
 
 bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor)

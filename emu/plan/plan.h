@@ -55,8 +55,13 @@ struct emu_plan {
     uint32_t gradient_family; /* over the axes whose ranks see other tokens; UINT32_MAX: none */
     uint32_t loss_family;     /* over these and pp: the last stage alone has a loss */
     uint32_t norm_family;     /* over tp and pp: who hold parts of one model */
-    enum emu_dtype dtype;     /* of values */
-    bool keeps_ledger;        /* coefficients travel with the gradients */
+    enum emu_optimizer_shard shard; /* what the ranks of the shard group divide among them */
+    struct emu_axes shard_axes;     /* of the shard group, in the order of optimizer.over */
+    uint32_t shard_family;          /* UINT32_MAX: nothing is divided */
+    uint32_t shard_parts;           /* members of the shard group, 1 where nothing is divided */
+    uint32_t norm_parts;  /* members the shard group has or would have: the norm adds by them */
+    enum emu_dtype dtype; /* of values */
+    bool keeps_ledger;    /* coefficients travel with the gradients */
     struct emu_recipe_plan recipe;
     struct emu_tensor_plan *tensors; /* in model order, owned */
     uint32_t tensor_count;
@@ -104,6 +109,17 @@ const struct emu_axes *emu_reduction_axes(const struct emu_plan *plan,
 /* Elements that the rank allocates for its block: the vocabulary is padded to a multiple of tp, so
  * the last rows of a table may be padding behind the block. */
 uint64_t emu_tensor_room(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index);
+
+/* Optimizer sharding: of a block of n elements, member `index` of the shard group owns this chunk;
+ * each allocates as much as the first. What is divided: zero1 moments, zero2 gradients too, zero3
+ * weights too. */
+struct emu_slice emu_plan_chunk(const struct emu_plan *plan, uint64_t n, uint32_t index);
+bool emu_plan_shards_moments(const struct emu_plan *plan);
+bool emu_plan_shards_gradients(const struct emu_plan *plan);
+bool emu_plan_shards_weights(const struct emu_plan *plan);
+
+/* Place of a rank in its shard group. */
+uint32_t emu_plan_shard_index(const struct emu_plan *plan, uint32_t rank);
 
 /* true: the table rows of this tensor are vocabulary entries. */
 bool emu_tensor_is_vocabulary(const struct emu_tensor_plan *tensor);

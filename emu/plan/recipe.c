@@ -133,11 +133,13 @@ static enum emu_status derive_reductions(const struct emu_config *config, struct
     recipe->reductions = calloc(2, sizeof *recipe->reductions);
     if (!recipe->reductions)
         return EMU_ENOMEM;
-    enum emu_status status = derive_one(roster, tokens, 2, "all", recipe);
     bool table = config->model.kind == EMU_MODEL_MLP_LM && config->model.tie_embeddings &&
                  emu_mesh_size(roster->mesh, "pp") > 1;
-    if (status == EMU_OK && table)
+    enum emu_status status = EMU_OK;
+    if (table) /* before the sum that may leave each rank a part of the gradient alone */
         status = derive_one(roster, tied, 1, "embed.weight", recipe);
+    if (status == EMU_OK)
+        status = derive_one(roster, tokens, 2, "all", recipe);
     return status;
 }
 

@@ -10,6 +10,8 @@
 #include "base/arena.h"
 #include "base/hash.h"
 
+#include <meshemu/mesh.h>
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +19,9 @@ struct emu_tensor_record {
     uint64_t weight, gradient,
         moment[2]; /* offsets into the rank's arena; moment: UINT64_MAX none */
     uint64_t first_row, rows, first_column, columns; /* the block that this rank really holds */
+    /* Elements of the block (row-major) that gradient and moments hold here; all of them where the
+     * optimizer is not sharded. weight is whole always: what the step uses. */
+    struct emu_slice gradient_part, moment_part;
     struct emu_hash weight_hash, gradient_hash, moment_hash[2]; /* of the local elements */
     uint64_t ledger; /* offset into the arena: one coefficient a source, u64; UINT64_MAX: none */
     bool finite;     /* no NaN or infinity in weight and gradient */

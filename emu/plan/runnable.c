@@ -90,8 +90,6 @@ static bool refuse(const struct emu_config *config, struct emu_text *diagnostics
 static bool check_features(const struct emu_config *config, struct emu_text *diagnostics)
 {
     bool good = true;
-    if (config->optimizer.shard != EMU_SHARD_NONE)
-        good = refuse(config, diagnostics, "optimizer.shard", "this version runs shard: none only");
     if (config->model.sequence_parallel)
         good = refuse(config, diagnostics, "model.sequence_parallel",
                       "this version runs sequence_parallel: false only");

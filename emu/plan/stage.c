@@ -51,3 +51,31 @@ uint32_t emu_plan_stage_of(const struct emu_plan *plan, uint64_t layer)
         layers = emu_plan_layers(plan, ++stage);
     return stage;
 }
+
+struct emu_slice emu_plan_chunk(const struct emu_plan *plan, uint64_t n, uint32_t index)
+{
+    return emu_slice_chunk(n, plan->shard_parts, index);
+}
+
+bool emu_plan_shards_moments(const struct emu_plan *plan)
+{
+    return plan->shard_family != UINT32_MAX && plan->shard >= EMU_ZERO1;
+}
+
+bool emu_plan_shards_gradients(const struct emu_plan *plan)
+{
+    return plan->shard_family != UINT32_MAX && plan->shard >= EMU_ZERO2;
+}
+
+bool emu_plan_shards_weights(const struct emu_plan *plan)
+{
+    return plan->shard_family != UINT32_MAX && plan->shard >= EMU_ZERO3;
+}
+
+uint32_t emu_plan_shard_index(const struct emu_plan *plan, uint32_t rank)
+{
+    if (plan->shard_family == UINT32_MAX)
+        return 0;
+    struct emu_group group = emu_group_of(plan->roster.mesh, &plan->shard_axes, rank);
+    return (uint32_t)emu_group_index(&group, rank);
+}

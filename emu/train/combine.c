@@ -4,10 +4,18 @@
 #include "plan/factor.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool apart(const struct emu_trainer *trainer)
 {
     return emu_plan_keeps_fresh(trainer->plan);
+}
+
+/* Where the accumulated gradient lies, and how much of it: whole, or this rank's chunk. */
+static void *gradient_of(const struct emu_parameter *p, uint64_t *elements)
+{
+    *elements = p->scattered ? p->chunk.count : p->elements;
+    return p->scattered ? p->gradient_chunk : p->gradient;
 }
 
 static void set_axes(const struct emu_trainer *trainer, uint32_t tensor, struct emu_value *value)
@@ -40,6 +48,7 @@ void emu_combine_begin(struct emu_trainer *trainer)
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
         struct emu_parameter *parameter = &trainer->parameters[i];
         kernels->zero(parameter->gradient, parameter->room);
+        parameter->scattered = false;
         set_axes(trainer, i, &parameter->value);
         if (trainer->ledger && parameter->held)
             emu_value_zero(&parameter->value);
@@ -100,18 +109,20 @@ static bool factor_of(struct emu_trainer *trainer, const struct emu_expression *
 }
 
 /* value and ledger times a factor; NaN where the factor has no value. */
-static void scale(const struct emu_trainer *trainer, uint32_t tensor, void *x,
-                  struct emu_value *value, const struct emu_rational *factor)
+static void scale(const struct emu_trainer *trainer, struct emu_parameter *parameter, bool fresh,
+                  const struct emu_rational *factor)
 {
-    const struct emu_parameter *parameter = &trainer->parameters[tensor];
     const struct emu_kernels *kernels = trainer->nn.kernels;
+    struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
+    uint64_t elements = parameter->elements;
+    void *x = fresh ? parameter->fresh : gradient_of(parameter, &elements);
     if (!factor) {
-        kernels->scale(x, parameter->elements, NAN, 1.0);
+        kernels->scale(x, elements, NAN, 1.0);
         return;
     }
     if (factor->numerator == 1 && factor->denominator == 1)
         return;
-    kernels->scale(x, parameter->elements, (double)factor->numerator, (double)factor->denominator);
+    kernels->scale(x, elements, (double)factor->numerator, (double)factor->denominator);
     if (trainer->ledger && parameter->held && emu_value_scale(value, *factor) != EMU_OK)
         emu_value_zero(value);
 }
@@ -120,8 +131,7 @@ static void scale(const struct emu_trainer *trainer, uint32_t tensor, void *x,
 static void scale_all_fresh(struct emu_trainer *trainer, const struct emu_rational *factor)
 {
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
-        scale(trainer, i, trainer->parameters[i].fresh, &trainer->parameters[i].fresh_value,
-              factor);
+        scale(trainer, &trainer->parameters[i], true, factor);
 }
 
 /* scale_loss and, for a mean, the valid tokens of the microbatch. */
@@ -163,33 +173,59 @@ static void note_events(struct emu_trainer *trainer, uint32_t tensor, uint32_t i
     }
 }
 
-/* The collective of one parameter: the coefficients travel with the data. */
-static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
-                                 void *x, struct emu_value *value)
+/* May this reduction leave each member its chunk alone? */
+static bool scatters(const struct emu_trainer *trainer, const struct emu_parameter *parameter,
+                     uint32_t family, bool fresh)
+{
+    return !fresh && !parameter->scattered && emu_plan_shards_gradients(trainer->plan) &&
+           family == trainer->plan->shard_family;
+}
+
+/* The call of one parameter, but for its group: the coefficients travel with the data. */
+static struct emu_call call_for(const struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                                bool fresh)
 {
     const struct emu_plan *plan = trainer->plan;
     const struct emu_reduction_plan *reduction = &plan->recipe.reductions[index];
-    struct emu_call call = {.kind = EMU_ALL_REDUCE,
-                            .group = EMU_GROUP_SELF,
-                            .count = trainer->parameters[tensor].elements,
-                            .dtype = trainer->nn.kernels->dtype,
-                            .op = reduction->avg ? EMU_AVG : EMU_SUM,
-                            .input = x,
-                            .output = x,
-                            .label = plan->tensors[tensor].name,
-                            .file = reduction->line ? plan->config->name : __FILE__,
-                            .line = reduction->line ? reduction->line : __LINE__,
-                            .ledger = trainer->ledger ? value->coefficients : NULL,
-                            .ledger_count = value->sources};
+    const struct emu_parameter *parameter = &trainer->parameters[tensor];
+    const struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
+    uint64_t elements = parameter->elements;
+    void *x = fresh ? parameter->fresh : gradient_of(parameter, &elements);
+    return (struct emu_call){.kind = EMU_ALL_REDUCE,
+                             .group = EMU_GROUP_SELF,
+                             .count = elements,
+                             .dtype = trainer->nn.kernels->dtype,
+                             .op = reduction->avg ? EMU_AVG : EMU_SUM,
+                             .input = x,
+                             .output = x,
+                             .label = plan->tensors[tensor].name,
+                             .file = reduction->line ? plan->config->name : __FILE__,
+                             .line = reduction->line ? reduction->line : __LINE__,
+                             .ledger = trainer->ledger ? value->coefficients : NULL,
+                             .ledger_count = value->sources};
+}
+
+static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                                 bool fresh)
+{
+    const struct emu_plan *plan = trainer->plan;
+    struct emu_parameter *parameter = &trainer->parameters[tensor];
+    struct emu_call call = call_for(trainer, tensor, index, fresh);
     uint32_t family;
-    emu_reduction_axes(plan, reduction, tensor, &family);
-    if (family != UINT32_MAX) {
-        enum emu_status status =
-            emu_roster_group_of(&plan->roster, family, emu_rank_id(trainer->rank), &call.group);
-        if (status != EMU_OK)
-            return status;
+    emu_reduction_axes(plan, &plan->recipe.reductions[index], tensor, &family);
+    bool scatter = scatters(trainer, parameter, family, fresh);
+    if (scatter) {
+        call.kind = EMU_REDUCE_SCATTER;
+        call.output = parameter->gradient_chunk;
     }
-    return emu_run_call(trainer->rank, &call);
+    enum emu_status status = EMU_OK;
+    if (family != UINT32_MAX)
+        status =
+            emu_roster_group_of(&plan->roster, family, emu_rank_id(trainer->rank), &call.group);
+    if (status == EMU_OK)
+        status = emu_run_call(trainer->rank, &call);
+    parameter->scattered = parameter->scattered || scatter;
+    return status;
 }
 
 static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
@@ -199,7 +235,6 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     const struct emu_mesh *mesh = trainer->plan->roster.mesh;
     const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
     struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
-    void *x = fresh ? parameter->fresh : parameter->gradient;
     struct emu_trouble where = {.place = EMU_PLACE_REDUCTION, .tensor = tensor, .reduction = index};
     uint32_t family;
     const struct emu_axes *axes = emu_reduction_axes(trainer->plan, reduction, tensor, &family);
@@ -211,7 +246,7 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
         return EMU_OK;
     }
     emu_rounding_at(trainer->plan->tensors[tensor].name);
-    enum emu_status status = carry_out(trainer, tensor, index, x, value);
+    enum emu_status status = carry_out(trainer, tensor, index, fresh);
     if (status != EMU_OK)
         return status;
     emu_rounding_look("all_reduce");
@@ -220,7 +255,7 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     note_events(trainer, tensor, index, events);
     struct emu_rational factor;
     bool known = factor_of(trainer, &reduction->scale, micro, where, &factor);
-    scale(trainer, tensor, x, value, known ? &factor : NULL);
+    scale(trainer, parameter, fresh, known ? &factor : NULL);
     return EMU_OK;
 }
 
@@ -298,7 +333,22 @@ enum emu_status emu_combine_close(struct emu_trainer *trainer, uint32_t micro)
 static void scale_all(struct emu_trainer *trainer, const struct emu_rational *factor)
 {
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++)
-        scale(trainer, i, trainer->parameters[i].gradient, &trainer->parameters[i].value, factor);
+        scale(trainer, &trainer->parameters[i], false, factor);
+}
+
+/* Sharded gradients that no reduction has scattered: every rank keeps its chunk of what it has. */
+static void keep_chunks(struct emu_trainer *trainer)
+{
+    uint64_t bytes = trainer->nn.kernels->bytes;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *p = &trainer->parameters[i];
+        if (!p->held || p->scattered || !emu_plan_shards_gradients(trainer->plan))
+            continue;
+        if (p->chunk.count)
+            memcpy(p->gradient_chunk, (unsigned char *)p->gradient + p->chunk.start * bytes,
+                   p->chunk.count * bytes);
+        p->scattered = true;
+    }
 }
 
 enum emu_status emu_combine_reduce(struct emu_trainer *trainer)
@@ -315,6 +365,7 @@ enum emu_status emu_combine_reduce(struct emu_trainer *trainer)
         if (status != EMU_OK)
             return status;
     }
+    keep_chunks(trainer);
     return EMU_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "train/combine.h"
 #include "train/model_state.h"
 #include "train/trainer.h"
+#include "train/update.h"
 
 #include <math.h>
 #include <string.h>
@@ -134,61 +135,51 @@ static uint32_t norm_group_of(const struct emu_trainer *trainer)
     return trainer->norm_group;
 }
 
+/* Squares of one tensor into tensor_squares[i]: by the chunks of the optimizer's group, in order,
+ * so that sharding changes no bit. A scattered gradient gives its own chunk alone. */
+static void square(const struct emu_trainer *trainer, uint32_t i, void *out)
+{
+    const struct emu_kernels *kernels = trainer->nn.kernels;
+    const struct emu_parameter *p = &trainer->parameters[i];
+    uint32_t parts = trainer->plan->norm_parts;
+    if (p->scattered) {
+        kernels->sum_squares(out, p->gradient_chunk, p->chunk.count);
+        return;
+    }
+    for (uint32_t part = 0; part < parts; part++) {
+        struct emu_slice chunk = emu_slice_chunk(p->elements, parts, part);
+        const unsigned char *x = (const unsigned char *)p->gradient + chunk.start * kernels->bytes;
+        kernels->zero(trainer->norm, 1); /* free until the norm is known */
+        kernels->sum_squares(trainer->norm, x, chunk.count);
+        kernels->add_term(out, trainer->norm, 1, parts);
+    }
+}
+
 static enum emu_status measure(struct emu_trainer *trainer)
 {
     const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
     const struct emu_kernels *kernels = trainer->nn.kernels;
-    uint64_t terms = (uint64_t)trainer->plan->tensor_count * trainer->plan->split_most;
+    uint32_t count = trainer->plan->tensor_count;
+    uint64_t terms = (uint64_t)count * trainer->plan->split_most;
+    kernels->zero(trainer->tensor_squares, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (counts(trainer, i))
+            square(trainer, i, (unsigned char *)trainer->tensor_squares + i * kernels->bytes);
+    enum emu_status status = EMU_OK;
+    if (emu_plan_shards_gradients(trainer->plan))
+        status = sum_over(trainer, trainer->shard_group, trainer->tensor_squares, count,
+                          "grad_norm.chunks");
+    if (status != EMU_OK)
+        return status;
     kernels->zero(trainer->squares, 1);
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
-        const struct emu_parameter *parameter = &trainer->parameters[i];
-        if (!counts(trainer, i))
-            continue;
-        kernels->zero(trainer->tensor_squares, 1);
-        kernels->sum_squares(trainer->tensor_squares, parameter->gradient, parameter->elements);
-        kernels->add_term(trainer->squares, trainer->tensor_squares, 1, terms);
-    }
-    enum emu_status status =
-        sum_over(trainer, norm_group_of(trainer), trainer->squares, 1, "grad_norm");
+    for (uint32_t i = 0; i < count; i++)
+        kernels->add_term(trainer->squares,
+                          (unsigned char *)trainer->tensor_squares + i * kernels->bytes, 1, terms);
+    status = sum_over(trainer, norm_group_of(trainer), trainer->squares, 1, "grad_norm");
     if (status == EMU_OK)
         kernels->clip(trainer->factor, trainer->norm, trainer->squares,
                       recipe->clipped ? recipe->max_norm : INFINITY);
     return status;
-}
-
-/* The gradient that the optimizer sees: clipped into the fresh buffer where the recipe clips. */
-static const void *clipped(const struct emu_trainer *trainer, const struct emu_parameter *p)
-{
-    const struct emu_kernels *kernels = trainer->nn.kernels;
-    if (!trainer->plan->recipe.clipped)
-        return p->gradient;
-    memcpy(p->fresh, p->gradient, p->elements * kernels->bytes);
-    kernels->scale_by(p->fresh, p->elements, trainer->factor);
-    return p->fresh;
-}
-
-static void update(struct emu_trainer *trainer)
-{
-    const struct emu_kernels *kernels = trainer->nn.kernels;
-    const struct emu_optimizer_config *optimizer = &trainer->plan->config->optimizer;
-    struct emu_adamw adamw = {optimizer->lr,      optimizer->beta1,        optimizer->beta2,
-                              optimizer->epsilon, optimizer->weight_decay, trainer->step};
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
-        struct emu_parameter *p = &trainer->parameters[i];
-        const void *gradient = clipped(trainer, p);
-        switch (optimizer->kind) {
-        case EMU_SGD:
-            kernels->sgd(p->weight, gradient, p->elements, optimizer->lr);
-            break;
-        case EMU_MOMENTUM:
-            kernels->momentum(p->weight, p->moment[0], gradient, p->elements, optimizer->lr,
-                              optimizer->momentum);
-            break;
-        case EMU_ADAMW:
-            kernels->adamw(p->weight, p->moment[0], p->moment[1], gradient, p->elements, &adamw);
-            break;
-        }
-    }
 }
 
 enum emu_status emu_trainer_step(struct emu_trainer *trainer)
@@ -206,7 +197,5 @@ enum emu_status emu_trainer_step(struct emu_trainer *trainer)
     if (status != EMU_OK)
         return status;
     trainer->step++;
-    if (!stopped)
-        update(trainer);
-    return EMU_OK;
+    return stopped ? EMU_OK : emu_trainer_update(trainer);
 }

@@ -21,20 +21,27 @@ static void record_tensor(const struct emu_trainer *trainer, const unsigned char
         *out = (struct emu_tensor_record){.ledger = UINT64_MAX, .finite = true};
         return;
     }
+    bool scattered = emu_plan_shards_gradients(trainer->plan);
+    struct emu_slice whole = {0, n};
+    struct emu_slice moment = emu_plan_shards_moments(trainer->plan) ? parameter->chunk : whole;
+    struct emu_slice part = scattered ? parameter->chunk : whole;
+    const void *gradient = scattered ? parameter->gradient_chunk : parameter->gradient;
     *out = (struct emu_tensor_record){
         .weight = offset_of(base, parameter->weight),
-        .gradient = offset_of(base, parameter->gradient),
+        .gradient = offset_of(base, gradient),
+        .gradient_part = part,
+        .moment_part = moment,
         .moment = {offset_of(base, parameter->moment[0]), offset_of(base, parameter->moment[1])},
         .first_row = parameter->block.first_row,
         .rows = parameter->block.rows,
         .first_column = parameter->block.first_column,
         .columns = parameter->block.columns,
         .weight_hash = hash_of(trainer, parameter->weight, n),
-        .gradient_hash = hash_of(trainer, parameter->gradient, n),
+        .gradient_hash = hash_of(trainer, gradient, part.count),
         .ledger = offset_of(base, parameter->value.coefficients),
-        .finite = kernels->finite(parameter->weight, n) && kernels->finite(parameter->gradient, n)};
+        .finite = kernels->finite(parameter->weight, n) && kernels->finite(gradient, part.count)};
     for (uint32_t m = 0; m < trainer->plan->moments; m++)
-        out->moment_hash[m] = hash_of(trainer, parameter->moment[m], n);
+        out->moment_hash[m] = hash_of(trainer, parameter->moment[m], moment.count);
 }
 
 void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *arena_base,

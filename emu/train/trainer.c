@@ -4,6 +4,7 @@
 #include "train/model_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct emu_model_ops *ops_of(const struct emu_trainer *trainer)
 {
@@ -21,6 +22,7 @@ static enum emu_status prepare(const struct emu_plan *plan, struct emu_share sha
     made->tp_index = share.tp_index;
     made->cp_index = share.cp_index;
     made->stage = share.stage;
+    made->shard_index = share.shard_index;
     bool exact = plan->config->arithmetic == EMU_ARITH_EXACT && plan->dtype == EMU_F64;
     made->nn.kernels = exact ? emu_kernels_exact() : emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
@@ -50,6 +52,31 @@ static void carve_ledger(const struct emu_trainer *trainer, struct emu_carver *c
         parameter->fresh_value.coefficients = emu_carve_bytes(carver, EMU_BUFFERS, bytes);
 }
 
+/* Weights, gradients and optimizer state, whole or this rank's chunk of them (with padding: every
+ * member of the shard group allocates as much as the first). What is whole for use alone is a
+ * buffer. */
+static void carve_values(const struct emu_trainer *trainer, struct emu_carver *carver,
+                         struct emu_parameter *p)
+{
+    const struct emu_plan *plan = trainer->plan;
+    bool shards = emu_plan_shards_moments(plan);
+    uint64_t most = emu_plan_chunk(plan, p->room, 0).count;
+    p->chunk = emu_plan_chunk(plan, p->elements, trainer->shard_index);
+    if (emu_plan_shards_weights(plan))
+        p->weight_chunk = emu_carve(carver, EMU_WEIGHT, 1, most);
+    p->weight =
+        emu_carve(carver, emu_plan_shards_weights(plan) ? EMU_BUFFERS : EMU_WEIGHT, 1, p->room);
+    if (emu_plan_shards_gradients(plan))
+        p->gradient_chunk = emu_carve(carver, EMU_GRADIENT, 1, most);
+    p->gradient =
+        emu_carve(carver, emu_plan_shards_gradients(plan) ? EMU_BUFFERS : EMU_GRADIENT, 1, p->room);
+    p->fresh = p->gradient;
+    if (emu_plan_keeps_fresh(plan))
+        p->fresh = emu_carve(carver, EMU_BUFFERS, 1, p->room);
+    for (uint32_t m = 0; m < plan->moments; m++)
+        p->moment[m] = emu_carve(carver, EMU_MOMENTS, 1, shards ? most : p->room);
+}
+
 static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carver, uint32_t i)
 {
     const struct emu_plan *plan = trainer->plan;
@@ -60,13 +87,7 @@ static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carv
     parameter->block = emu_tensor_block(plan, i, trainer->tp_index);
     parameter->elements = parameter->block.rows * parameter->block.columns;
     parameter->room = emu_tensor_room(plan, i, trainer->tp_index);
-    parameter->weight = emu_carve(carver, EMU_WEIGHT, 1, parameter->room);
-    parameter->gradient = emu_carve(carver, EMU_GRADIENT, 1, parameter->room);
-    parameter->fresh = parameter->gradient;
-    if (emu_plan_keeps_fresh(plan))
-        parameter->fresh = emu_carve(carver, EMU_BUFFERS, 1, parameter->room);
-    for (uint32_t m = 0; m < plan->moments; m++)
-        parameter->moment[m] = emu_carve(carver, EMU_MOMENTS, 1, parameter->room);
+    carve_values(trainer, carver, parameter);
     carve_ledger(trainer, carver, parameter);
 }
 
@@ -80,7 +101,7 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
         emu_carve_bytes(carver, EMU_BUFFERS, trainer->plan->microbatches * sizeof(uint64_t));
     trainer->loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->source_loss = emu_carve(carver, EMU_BUFFERS, 1, 1);
-    trainer->tensor_squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
+    trainer->tensor_squares = emu_carve(carver, EMU_BUFFERS, 1, trainer->plan->tensor_count);
     trainer->squares = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->norm = emu_carve(carver, EMU_BUFFERS, 1, 1);
     trainer->factor = emu_carve(carver, EMU_BUFFERS, 1, 1);
@@ -122,11 +143,24 @@ static void draw(struct emu_trainer *trainer)
     }
 }
 
+/* zero3: what this rank owns of the parameters just drawn. */
+static void keep_chunks(struct emu_trainer *trainer)
+{
+    uint64_t bytes = trainer->nn.kernels->bytes;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *p = &trainer->parameters[i];
+        if (p->held && p->weight_chunk && p->chunk.count)
+            memcpy(p->weight_chunk, (unsigned char *)p->weight + p->chunk.start * bytes,
+                   p->chunk.count * bytes);
+    }
+}
+
 /* Take the rank's arena and point everything into it. */
 static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank)
 {
     uint64_t bytes;
-    struct emu_share share = {trainer->tp_index, trainer->cp_index, trainer->stage};
+    struct emu_share share = {trainer->tp_index, trainer->cp_index, trainer->stage,
+                              trainer->shard_index};
     enum emu_status status = emu_trainer_bytes(trainer->plan, share, &bytes);
     if (status != EMU_OK)
         return status;
@@ -140,6 +174,7 @@ static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank
         return EMU_EINTERNAL;
     ops_of(trainer)->wire(trainer);
     draw(trainer);
+    keep_chunks(trainer);
     return EMU_OK;
 }
 
@@ -170,6 +205,8 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
         status = group_of(plan, plan->loss_family, id, &trainer->loss_group);
     if (status == EMU_OK)
         status = group_of(plan, plan->norm_family, id, &trainer->norm_group);
+    if (status == EMU_OK)
+        status = group_of(plan, plan->shard_family, id, &trainer->shard_group);
     return status;
 }
 
@@ -180,7 +217,7 @@ enum emu_status emu_trainer_create(const struct emu_plan *plan, const struct emu
     const struct emu_mesh *mesh = emu_rank_mesh(rank);
     uint32_t id = emu_rank_id(rank);
     struct emu_share share = {emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "cp"),
-                              emu_mesh_coord(mesh, id, "pp")};
+                              emu_mesh_coord(mesh, id, "pp"), emu_plan_shard_index(plan, id)};
     enum emu_status status = prepare(plan, share, &made);
     if (status != EMU_OK)
         return status;

@@ -32,6 +32,12 @@ struct emu_parameter {
     void *gradient; /* accumulated; after a step: what the recipe made of it */
     void *fresh;    /* of the microbatch at hand; the gradient itself where there is only one */
     void *moment[2];
+    /* Optimizer sharding: this rank's chunk of the block, [0, elements) where nothing is divided.
+     */
+    struct emu_slice chunk;
+    void *weight_chunk;   /* zero3: what this rank owns of the weights; NULL: part of weight */
+    void *gradient_chunk; /* zero2, zero3: what it keeps of the gradient; NULL: part of gradient */
+    bool scattered;       /* the gradient of this step lives in gradient_chunk */
     struct emu_value value;       /* the ledger of `gradient` */
     struct emu_value fresh_value; /* of `fresh`; shares the coefficients where fresh is gradient */
 };
@@ -44,8 +50,9 @@ struct emu_trainer {
     uint32_t token_group;   /* ranks that see other tokens; EMU_GROUP_SELF where there are none */
     uint32_t source_offset; /* source of this rank's microbatch 0 */
     uint32_t loss_group;    /* token group and all stages */
+    uint32_t shard_group;   /* who divide the optimizer's state; EMU_GROUP_SELF */
     uint32_t norm_group;    /* who hold parts of one model: tp and all stages */
-    uint32_t dp_index, cp_index, tp_index, stage;
+    uint32_t dp_index, cp_index, tp_index, stage, shard_index;
     unsigned char *base; /* of the block that everything was carved from */
     struct emu_arena arena;
     struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
@@ -56,7 +63,8 @@ struct emu_trainer {
     uint32_t event_count;
     struct emu_record_event events[EMU_RECORD_EVENTS];
     struct emu_model_state *model; /* buffers of forward and backward; heap, owned */
-    void *loss, *source_loss, *squares, *tensor_squares, *norm, *factor; /* one element each */
+    void *tensor_squares;          /* one a tensor */
+    void *loss, *source_loss, *squares, *norm, *factor; /* one element each */
     double local_loss;    /* sum over this rank's valid tokens in the last step */
     uint64_t step;        /* of the last step, 0 before the first */
     uint64_t tokens;      /* valid, of this rank, in that step */
@@ -66,7 +74,7 @@ struct emu_trainer {
 
 /* What a rank's share of the model and of a sequence depends on. */
 struct emu_share {
-    uint32_t tp_index, cp_index, stage;
+    uint32_t tp_index, cp_index, stage, shard_index;
 };
 
 /* Bytes of the arena that the ranks with this share need. EMU_ERANGE. */

@@ -107,6 +107,6 @@ Test(plan_stage, a_tied_table_is_held_by_both_ends)
     cr_assert(emu_tensor_held(f.plan, up, 1) && !emu_tensor_held(f.plan, up, 0));
     cr_assert_eq(emu_tensor_lanes(f.plan, 0), 2 * emu_tensor_lanes(f.plan, up));
     cr_assert_eq(f.plan->recipe.reduction_count, 2);
-    cr_assert_str_eq(f.plan->recipe.reductions[1].over, "tied");
+    cr_assert_str_eq(f.plan->recipe.reductions[0].over, "tied");
     plan_close(&f);
 }

@@ -86,3 +86,59 @@ Test(training_axes, neither_schedule_nor_split_changes_a_bit, .timeout = 300)
     assert_equal_bits(meshes, 3, "gpipe balanced");
     assert_equal_bits(meshes, 3, "balanced");
 }
+
+/* Three steps of AdamW with clipping, in f64: the last loss, norm and gradient. */
+static void run_sharded(struct outcome *out, const char *mesh, const char *shard, double *norm)
+{
+    char config[1024];
+    struct plan_fixture f;
+    snprintf(config, sizeof config,
+             "mesh: %s\n"
+             "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3}\n"
+             "data: {text: t.txt, sequence: 10, batch: 7, microbatches: 2}\n"
+             "recipe: {scale_grad: 1/tokens, clip: {max_norm: 0.1}}\n"
+             "optimizer: {kind: adamw, lr: 0.01, %s}\ntrain: {steps: 3, seed: 5}\n",
+             mesh, shard);
+    cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
+    struct emu_training_options options = {.text = text,
+                                           .text_size = sizeof text - 1,
+                                           .only_output = -1,
+                                           .output_fd = 1,
+                                           .gradients = true};
+    struct emu_training_result result;
+    cr_assert_eq(emu_training_run(f.plan, &options, &result), EMU_OK);
+    cr_assert_eq(result.findings.count, 0, "%s %s: %s", mesh, shard,
+                 result.findings.count ? result.findings.items[0].message : "");
+    *out = (struct outcome){.loss = result.steps[2].loss};
+    *norm = result.steps[2].grad_norm;
+    out->elements = f.plan->tensors[0].rows * f.plan->tensors[0].columns;
+    out->gradient = malloc(out->elements * sizeof *out->gradient);
+    memcpy(out->gradient, result.gradients[0].copies[0].value,
+           out->elements * sizeof *out->gradient);
+    emu_training_result_finish(&result);
+    plan_close(&f);
+}
+
+Test(training_axes, sharding_the_optimizer_changes_no_bit, .timeout = 300)
+{
+    static const char *const meshes[] = {"dp=2", "dp=3,tp=2", "dp=2,cp=2", "pp=2,dp=2,cp=2"};
+    static const char *const shards[] = {"shard: zero1", "shard: zero2", "shard: zero3",
+                                         "shard: zero3, over: [cp]", "shard: zero2, over: [dp]"};
+    for (size_t m = 0; m < 4; m++)
+        for (size_t s = 0; s < 5; s++) {
+            struct outcome whole;
+            struct outcome divided;
+            double norms[2];
+            char none[64];
+            const char *over = strstr(shards[s], ", over");
+            snprintf(none, sizeof none, "shard: none%s", over ? over : "");
+            run_sharded(&whole, meshes[m], none, &norms[0]);
+            run_sharded(&divided, meshes[m], shards[s], &norms[1]);
+            cr_assert_eq(whole.loss, divided.loss, "%s %s", meshes[m], shards[s]);
+            cr_assert_eq(norms[0], norms[1], "%s %s", meshes[m], shards[s]);
+            cr_assert_arr_eq(whole.gradient, divided.gradient,
+                             whole.elements * sizeof *whole.gradient);
+            free(whole.gradient);
+            free(divided.gradient);
+        }
+}
