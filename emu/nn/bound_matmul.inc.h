@@ -6,9 +6,11 @@
  * values are those of the plain kernel: the same products in the same order.
  */
 #include "nn/bound_ops.inc.h"
+#include "nn/halt.h"
 
-#define STRIP 16u /* columns at once */
-#define DEPTH 32u /* rows of a tile */
+#define STRIP 16u     /* columns at once */
+#define DEPTH 32u     /* rows of a tile */
+#define STRETCH 1024u /* rows of c between two looks at the halt */
 
 /* A block of b, laid out so that one loop runs over its columns. cost = db + gamma_D B. */
 struct tile {
@@ -92,9 +94,12 @@ static void product(const struct emu_matmul *args, const struct strides *a_step,
             tile.depth = args->k - p < DEPTH ? args->k - p : DEPTH;
             tile.width = args->n - j < STRIP ? args->n - j : STRIP;
             tile_fill(&tile, b + p * b_step->term + j * b_step->line, b_step, gamma);
-            for (uint64_t i = 0; i < args->m; i++)
+            for (uint64_t i = 0; i < args->m; i++) {
+                if (i % STRETCH == 0 && emu_halt_asked())
+                    return;
                 tile_apply(&tile, a + p * a_step->term + i * a_step->line, a_step->term,
                            (struct emu_bounded *)args->c + i * args->n + j);
+            }
         }
     product_close(args);
 }

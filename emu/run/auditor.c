@@ -1,6 +1,7 @@
 #include "run/auditor.h"
 
 #include "check/finding_build.h"
+#include "nn/halt.h"
 #include "run/binding.h"
 #include "run/oracle.h"
 #include "seg/gate.h"
@@ -15,7 +16,7 @@ struct emu_auditor {
     struct emu_oracle *oracle; /* NULL: switched off */
     struct emu_audit audit;
     struct emu_training_step *steps;
-    uint64_t step_count;
+    uint64_t step_count, step_room;
     uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
     struct emu_first_rounding rounding;
     struct emu_hold_bell *bell; /* NULL: nobody is to be held */
@@ -32,8 +33,7 @@ static enum emu_status build(struct emu_auditor *auditor, const struct emu_corpu
     uint32_t world = auditor->plan->roster.mesh->world;
     auditor->records = calloc(world, sizeof *auditor->records);
     auditor->arenas = calloc(world, sizeof *auditor->arenas);
-    auditor->steps = calloc(config->train.steps + 1, sizeof *auditor->steps);
-    if (!auditor->records || !auditor->arenas || !auditor->steps)
+    if (!auditor->records || !auditor->arenas)
         return EMU_ENOMEM;
     auditor->evidence = (struct emu_evidence){
         .plan = auditor->plan, .records = auditor->records, .arenas = auditor->arenas};
@@ -124,9 +124,38 @@ static enum emu_status collect(struct emu_auditor *auditor, const struct emu_seg
     return EMU_OK;
 }
 
+/* A failure of our own. That the run was ended meanwhile is none. */
+static void internal(struct emu_auditor *auditor, const char *what, enum emu_status status)
+{
+    if (status == EMU_EABORTED)
+        return;
+    struct emu_finding *finding = emu_findings_add(&auditor->audit.findings, EMU_CLASS_INTERNAL);
+    if (finding)
+        emu_finding_message(finding, "%s in step %" PRIu64 ": %s", what, auditor->evidence.step,
+                            emu_status_text(status));
+}
+
+/* Room for one step more; a run may ask for more steps than will ever be done. */
+static bool make_room(struct emu_auditor *auditor)
+{
+    if (auditor->step_count < auditor->step_room)
+        return true;
+    uint64_t room = auditor->step_room ? 2 * auditor->step_room : 64;
+    struct emu_training_step *steps = realloc(auditor->steps, room * sizeof *steps);
+    if (!steps)
+        return false;
+    auditor->steps = steps;
+    auditor->step_room = room;
+    return true;
+}
+
 static void note_step(struct emu_auditor *auditor, const struct emu_oracle_step *oracle)
 {
     const struct emu_step_record *record = auditor->records[0];
+    if (!make_room(auditor)) {
+        internal(auditor, "the step could not be noted", EMU_ENOMEM);
+        return;
+    }
     struct emu_training_step *step = &auditor->steps[auditor->step_count++];
     *step = (struct emu_training_step){.step = auditor->evidence.step,
                                        .loss = record->step_loss,
@@ -214,14 +243,6 @@ static void sharpen(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
         auditor->exact_steps++;
 }
 
-static void internal(struct emu_auditor *auditor, const char *what, enum emu_status status)
-{
-    struct emu_finding *finding = emu_findings_add(&auditor->audit.findings, EMU_CLASS_INTERNAL);
-    if (finding)
-        emu_finding_message(finding, "%s in step %" PRIu64 ": %s", what, auditor->evidence.step,
-                            emu_status_text(status));
-}
-
 /* Coefficients first: they explain what the other checks then see. */
 static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
 {
@@ -303,7 +324,12 @@ static bool consult(struct emu_auditor *auditor, uint64_t step, struct emu_oracl
     return false;
 }
 
-void emu_auditor_run(struct emu_auditor *auditor, const struct emu_segment *segment)
+static bool run_ended(const void *segment)
+{
+    return emu_abort_look(segment) != 0;
+}
+
+static void serve(struct emu_auditor *auditor, const struct emu_segment *segment)
 {
     uint64_t steps = auditor->plan->config->train.steps;
     if (collect(auditor, segment, 0) != EMU_OK)
@@ -316,6 +342,14 @@ void emu_auditor_run(struct emu_auditor *auditor, const struct emu_segment *segm
             return;
         audit_step(auditor, expected ? &view : NULL);
     }
+}
+
+/* Nobody waits for the oracle of a run that was ended. */
+void emu_auditor_run(struct emu_auditor *auditor, const struct emu_segment *segment)
+{
+    emu_halt_watch(run_ended, segment);
+    serve(auditor, segment);
+    emu_halt_watch(NULL, NULL);
 }
 
 void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *result)

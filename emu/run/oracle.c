@@ -1,6 +1,9 @@
 #include "run/oracle.h"
 
+#include "check/evidence.h"
 #include "comm/rank.h"
+#include "nn/halt.h"
+#include "run/halt_filter.h"
 #include "train/trainer.h"
 #include "train/weigh.h"
 
@@ -27,7 +30,7 @@ struct emu_oracle {
 static enum emu_status settle(struct solo *solo, const struct emu_corpus *corpus)
 {
     uint64_t bytes;
-    enum emu_status status = emu_trainer_bytes(solo->plan, (struct emu_share){0, 0, 0}, &bytes);
+    enum emu_status status = emu_trainer_bytes(solo->plan, (struct emu_share){0}, &bytes);
     if (status != EMU_OK)
         return status;
     if (bytes > SIZE_MAX - EMU_ARENA_ALIGN)
@@ -39,6 +42,8 @@ static enum emu_status settle(struct solo *solo, const struct emu_corpus *corpus
     uintptr_t lead = (EMU_ARENA_ALIGN - start % EMU_ARENA_ALIGN) % EMU_ARENA_ALIGN;
     unsigned char *arena = (unsigned char *)solo->memory + lead;
     status = emu_rank_create_self(&solo->plan->roster, arena, bytes, &solo->rank);
+    if (status == EMU_OK)
+        status = emu_halt_filter_push(solo->rank);
     if (status != EMU_OK)
         return status;
     return emu_trainer_create(solo->plan, corpus, solo->rank, &solo->trainer);
@@ -131,27 +136,10 @@ void emu_oracle_destroy(struct emu_oracle *oracle)
     free(oracle);
 }
 
-/* Copy one block of a rank's arena into a whole tensor. */
-static void load_block(const struct emu_evidence *evidence, const unsigned char *from,
-                       const struct emu_tensor_record *block, uint64_t columns,
-                       const struct emu_kernels *kernels, void *to)
-{
-    bool single = evidence->plan->dtype == EMU_F32;
-    for (uint64_t i = 0; i < block->rows; i++) {
-        for (uint64_t j = 0; j < block->columns; j++) {
-            uint64_t local = i * block->columns + j;
-            uint64_t whole = (block->first_row + i) * columns + block->first_column + j;
-            kernels->set(to, whole,
-                         single ? (double)((const float *)(const void *)from)[local]
-                                : ((const double *)(const void *)from)[local]);
-        }
-    }
-}
-
-/* The rank that holds part `tp_index` of the tensor: 0 on all axes but tp and pp. */
+/* Any rank that holds part `tp_index` of the tensor: 0 on all axes but tp and pp. */
 static uint32_t holder_of(const struct emu_evidence *evidence, uint32_t tensor, uint32_t tp_index)
 {
-    const struct emu_mesh *mesh = evidence->plan->roster.mesh;
+    const struct emu_mesh *mesh = emu_evidence_mesh(evidence);
     uint32_t coords[EMU_MESH_MAX_AXES] = {0};
     int tp = emu_mesh_find(mesh, "tp");
     int pp = emu_mesh_find(mesh, "pp");
@@ -162,18 +150,25 @@ static uint32_t holder_of(const struct emu_evidence *evidence, uint32_t tensor, 
     return emu_mesh_rank(mesh, coords);
 }
 
+/* Copy one block of the mesh's state into a whole tensor. */
+static void load_block(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                       enum emu_state state, const struct emu_kernels *kernels, void *to)
+{
+    uint64_t n = emu_evidence_elements(emu_evidence_tensor(evidence, rank, tensor));
+    for (uint64_t e = 0; e < n; e++)
+        kernels->set(to, emu_evidence_logical(evidence, rank, tensor, e),
+                     emu_evidence_value(evidence, rank, tensor, state, e));
+}
+
 static void load_tensor(struct solo *solo, const struct emu_evidence *evidence, uint32_t tensor)
 {
     const struct emu_kernels *kernels = solo->trainer->nn.kernels;
     const struct emu_parameter *whole = &solo->trainer->parameters[tensor];
-    uint64_t columns = solo->plan->tensors[tensor].columns;
     for (uint32_t index = 0; index < evidence->plan->tp; index++) {
         uint32_t rank = holder_of(evidence, tensor, index);
-        const struct emu_tensor_record *block = &evidence->records[rank]->tensors[tensor];
-        const unsigned char *arena = evidence->arenas[rank];
-        load_block(evidence, arena + block->weight, block, columns, kernels, whole->weight);
+        load_block(evidence, rank, tensor, EMU_STATE_WEIGHT, kernels, whole->weight);
         for (uint32_t m = 0; m < solo->plan->moments; m++)
-            load_block(evidence, arena + block->moment[m], block, columns, kernels,
+            load_block(evidence, rank, tensor, (enum emu_state)(EMU_STATE_MOMENT_0 + m), kernels,
                        whole->moment[m]);
     }
 }
@@ -207,6 +202,8 @@ enum emu_status emu_oracle_run(struct emu_oracle *oracle, struct emu_oracle_step
     enum emu_status status = emu_trainer_step(trainer);
     if (status == EMU_OK && oracle->twin.trainer)
         status = emu_trainer_step(oracle->twin.trainer);
+    if (status == EMU_OK && emu_halt_asked())
+        status = EMU_EABORTED;
     if (status != EMU_OK)
         return status;
     uint32_t count = oracle->bounded.plan->tensor_count;
@@ -262,6 +259,8 @@ enum emu_status emu_oracle_weigh(struct emu_oracle *oracle, const struct emu_rat
     trainer->step = oracle->start_step;
     enum emu_status status = emu_trainer_weigh(trainer, weights, terms);
     trainer->step = oracle->start_step + 1;
+    if (status == EMU_OK && emu_halt_asked())
+        status = EMU_EABORTED;
     if (status != EMU_OK)
         return status;
     for (uint32_t i = 0; i < count; i++)

@@ -27,7 +27,8 @@ void emu_oracle_destroy(struct emu_oracle *oracle);
  * next one. Of the ranks that hold one block, the one at coordinate 0 of all other axes is read. */
 void emu_oracle_load(struct emu_oracle *oracle, const struct emu_evidence *evidence);
 
-/* Run the next step; *view points into the oracle and is valid until the next load or step. */
+/* Run the next step; *view points into the oracle and is valid until the next load or step.
+ * EMU_EABORTED: the calling thread was halted (nn/halt.h); load before the next step. */
 EMU_MUST_CHECK enum emu_status emu_oracle_run(struct emu_oracle *oracle,
                                               struct emu_oracle_step *view);
 
@@ -37,7 +38,8 @@ EMU_MUST_CHECK enum emu_status emu_oracle_run(struct emu_oracle *oracle,
 bool emu_oracle_sharpen(struct emu_oracle *oracle, struct emu_oracle_step *view);
 
 /* The gradient that these coefficients give from the state in which the last step began:
- * weights[tensor * sources + source]. See train/weigh.h. The views of the last run are gone. */
+ * weights[tensor * sources + source]. See train/weigh.h. The views of the last run are gone.
+ * EMU_EABORTED: as above. */
 EMU_MUST_CHECK enum emu_status emu_oracle_weigh(struct emu_oracle *oracle,
                                                 const struct emu_rational *weights, uint64_t terms,
                                                 const struct emu_bounded *const **gradient);

@@ -67,7 +67,7 @@ static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
     *bytes = 0;
     for (uint32_t i = 0; i < plan->tp * plan->cp * plan->pp; i++) {
         uint64_t share;
-        struct emu_share at = {i % plan->tp, i / plan->tp % plan->cp, i / plan->tp / plan->cp};
+        struct emu_share at = {i % plan->tp, i / plan->tp % plan->cp, i / plan->tp / plan->cp, 0};
         enum emu_status status = emu_trainer_bytes(plan, at, &share);
         if (status != EMU_OK)
             return status;
@@ -139,16 +139,31 @@ static enum emu_status gather(struct emu_training_result *result, const char *re
     return EMU_OK;
 }
 
+/* Text, auditor and oracle: made before anything starts. The reason of a refusal is printed, as
+ * emu_job_run does it. */
+static enum emu_status prepare(struct training *training,
+                               const struct emu_training_options *options)
+{
+    const struct emu_plan *plan = training->plan;
+    enum emu_status status = emu_corpus_init(&training->corpus, options->text, options->text_size,
+                                             plan->config->data.sequence);
+    if (status == EMU_OK)
+        status = emu_auditor_create(plan, &training->corpus, options, &training->auditor);
+    if (status != EMU_OK)
+        fprintf(stderr,
+                "meshemu: the launcher cannot hold text, checks and oracle: %s; use a smaller "
+                "model or batch, or checks: {oracle: false}\n",
+                emu_status_text(status));
+    return status;
+}
+
 enum emu_status emu_training_run(const struct emu_plan *plan,
                                  const struct emu_training_options *options,
                                  struct emu_training_result *result)
 {
     struct training training = {.plan = plan};
     *result = (struct emu_training_result){.config = plan->config, .plan = plan};
-    enum emu_status status = emu_corpus_init(&training.corpus, options->text, options->text_size,
-                                             plan->config->data.sequence);
-    if (status == EMU_OK)
-        status = emu_auditor_create(plan, &training.corpus, options, &training.auditor);
+    enum emu_status status = prepare(&training, options);
     if (status == EMU_OK)
         status = open_bell(&training, options);
     if (status == EMU_OK)
