@@ -49,7 +49,7 @@ static struct emu_bounded relu(struct emu_bounded x)
     return y;
 }
 
-static void activate(enum emu_activation kind, void *y, const void *x, uint64_t n)
+static void activate_some(enum emu_activation kind, void *y, const void *x, uint64_t n)
 {
     const struct emu_bounded *in = x;
     struct emu_bounded *out = y;
@@ -64,8 +64,8 @@ static void activate(enum emu_activation kind, void *y, const void *x, uint64_t 
             out[i] = relu(in[i]);
 }
 
-static void activate_back(enum emu_activation kind, void *dx, const void *x, const void *dy,
-                          uint64_t n)
+static void activate_back_some(enum emu_activation kind, void *dx, const void *x, const void *dy,
+                               uint64_t n)
 {
     const struct emu_bounded *in = x, *up = dy;
     struct emu_bounded *out = dx;
@@ -78,4 +78,19 @@ static void activate_back(enum emu_activation kind, void *dx, const void *x, con
     else
         for (uint64_t i = 0; i < n; i++)
             out[i] = passed(in[i], up[i]);
+}
+
+static void activate(enum emu_activation kind, void *y, const void *x, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && !given_up(i); i += STRETCH)
+        activate_some(kind, (struct emu_bounded *)y + i, (const struct emu_bounded *)x + i,
+                      n - i < STRETCH ? n - i : STRETCH);
+}
+
+static void activate_back(enum emu_activation kind, void *dx, const void *x, const void *dy,
+                          uint64_t n)
+{
+    for (uint64_t i = 0; i < n && !given_up(i); i += STRETCH)
+        activate_back_some(kind, (struct emu_bounded *)dx + i, (const struct emu_bounded *)x + i,
+                           (const struct emu_bounded *)dy + i, n - i < STRETCH ? n - i : STRETCH);
 }

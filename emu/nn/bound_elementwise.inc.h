@@ -70,7 +70,7 @@ static void add_term(void *y, const void *x, uint64_t n, uint64_t terms)
 
 static void add_row(void *y, const void *row, uint64_t rows, uint64_t columns)
 {
-    for (uint64_t i = 0; i < rows; i++)
+    for (uint64_t i = 0; i < rows && !given_up(i); i++)
         add(row_out(y, i, columns), row, columns);
 }
 

@@ -16,7 +16,7 @@ static uint64_t target_column(const struct emu_targets *targets, uint64_t row)
 /* |max a - max b| <= max |a - b|; finding a maximum does not round. */
 static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
 {
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < rows && !given_up(i); i++) {
         const struct emu_bounded *in = row_in(x, i, columns);
         struct emu_bounded largest = {-INFINITY, 0.0};
         for (uint64_t j = 0; j < columns; j++) {
@@ -32,7 +32,7 @@ static void row_max(void *out, const void *x, uint64_t rows, uint64_t columns)
 static void exp_sum(void *out, const void *x, const void *max, uint64_t rows, uint64_t columns)
 {
     const double cost = gamma_of(columns);
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < rows && !given_up(i); i++) {
         const struct emu_bounded *in = row_in(x, i, columns);
         const struct emu_bounded top = ((const struct emu_bounded *)max)[i];
         struct emu_bounded total = {0.0, 0.0};
@@ -67,7 +67,7 @@ static void softmax_back(void *dx, const void *x, const void *max, const void *s
                          const struct emu_targets *targets)
 {
     const uint64_t columns = targets->columns;
-    for (uint64_t i = 0; i < targets->rows; i++) {
+    for (uint64_t i = 0; i < targets->rows && !given_up(i); i++) {
         const struct emu_bounded *in = row_in(x, i, columns);
         struct emu_bounded *out = row_out(dx, i, columns);
         if (!targets->valid[i]) {
@@ -88,7 +88,7 @@ static void squared(void *loss, void *dx, const void *x, const struct emu_target
 {
     const uint64_t columns = targets->columns;
     const double cost = gamma_of(columns);
-    for (uint64_t i = 0; i < targets->rows; i++) {
+    for (uint64_t i = 0; i < targets->rows && !given_up(i); i++) {
         const struct emu_bounded *in = row_in(x, i, columns);
         struct emu_bounded *out = row_out(dx, i, columns);
         struct emu_bounded total = {0.0, 0.0};

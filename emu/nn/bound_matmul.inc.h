@@ -6,11 +6,9 @@
  * values are those of the plain kernel: the same products in the same order.
  */
 #include "nn/bound_ops.inc.h"
-#include "nn/halt.h"
 
-#define STRIP 16u     /* columns at once */
-#define DEPTH 32u     /* rows of a tile */
-#define STRETCH 1024u /* rows of c between two looks at the halt */
+#define STRIP 16u /* columns at once */
+#define DEPTH 32u /* rows of a tile */
 
 /* A block of b, laid out so that one loop runs over its columns. cost = db + gamma_D B. */
 struct tile {
@@ -95,7 +93,7 @@ static void product(const struct emu_matmul *args, const struct strides *a_step,
             tile.width = args->n - j < STRIP ? args->n - j : STRIP;
             tile_fill(&tile, b + p * b_step->term + j * b_step->line, b_step, gamma);
             for (uint64_t i = 0; i < args->m; i++) {
-                if (i % STRETCH == 0 && emu_halt_asked())
+                if (given_up(i))
                     return;
                 tile_apply(&tile, a + p * a_step->term + i * a_step->line, a_step->term,
                            (struct emu_bounded *)args->c + i * args->n + j);

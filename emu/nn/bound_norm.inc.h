@@ -16,7 +16,7 @@ static void rms(void *y, void *inverse, const void *x, const void *weight, uint6
 {
     const struct emu_bounded *w = weight;
     const double cost = gamma_of(width);
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < rows && !given_up(i); i++) {
         const struct emu_bounded *in = row_in(x, i, width);
         struct emu_bounded *out = row_out(y, i, width);
         struct emu_bounded squares = {0.0, 0.0};
@@ -60,7 +60,7 @@ static void rms_back(void *dx, void *dweight, const void *x, const void *weight,
         return;
     for (uint64_t j = 0; j < width; j++)
         sum_open(&dw[j], rows);
-    for (uint64_t i = 0; i < rows; i++) {
+    for (uint64_t i = 0; i < rows && !given_up(i); i++) {
         const struct emu_bounded *const row[3] = {row_in(x, i, width), weight,
                                                   row_in(dy, i, width)};
         rms_back_row(row_out(dx, i, width), dw, row, ((const struct emu_bounded *)inverse)[i],

@@ -13,10 +13,19 @@
 #ifndef EMU_NN_BOUND_OPS_INC_H
 #define EMU_NN_BOUND_OPS_INC_H
 
+#include "nn/halt.h"
+
+#define STRETCH 1024u /* rows or elements between two looks at the halt */
 #define BOUND_SLACK (1.0 + 0x1p-48)
 #define EXP_SLACK (1.0 + 0x1p-40)    /* exp in a bound: libm's error, and its argument's rounding */
 #define LIBM_ERROR (10.0 * UNIT)     /* 4 ulp <= 8u; glibc documents at most 2 ulp on any machine */
 #define ERF_SLOPE 1.1283791670955127 /* 2/sqrt(pi), rounded up */
+
+/* Before row or element i of something long: may the rest be left out? See nn/halt.h. */
+static bool given_up(uint64_t i)
+{
+    return i % STRETCH == 0 && emu_halt_asked();
+}
 
 static double reach(struct emu_bounded x)
 {
