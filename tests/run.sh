@@ -6,7 +6,7 @@
 #   release     gcc, optimised, warnings are errors: every test
 #   asan        clang, AddressSanitizer and UndefinedBehaviorSanitizer: every test
 #   tsan        clang, ThreadSanitizer: the threaded programs
-#   fuzz        libFuzzer on the reader of configs, 60 s
+#   fuzz        libFuzzer on the readers of configs and scripts, 60 s
 #   models      the wait protocols, model-checked by spin
 #   suites      the program against the suites in tests/suites, and whole runs of the quickstart
 #   install     install into a scratch prefix and build the examples against it

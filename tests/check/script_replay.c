@@ -16,69 +16,70 @@ struct replay_case {
 
 #define ALL_BARRIER "{ranks: all, do: [{barrier: {over: tp}}]}"
 
+static struct replay_case cases[] = {
+    {"nothing to wait for", ALL_BARRIER, ""},
+    {"both send first",
+     "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]}",
+     "01"},
+    {"one receives first",
+     "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{recv: {from: 0, count: 1}}, {send: {to: 0, count: 1}}]}",
+     ""},
+    {"sendrecv is both at once",
+     "{ranks: 0, do: [{sendrecv: {to: 1, from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{sendrecv: {to: 0, from: 0, count: 1}}]}",
+     ""},
+    {"async sends are not waited for at once",
+     "{ranks: 0, do: [{send: {to: 1, count: 1, async: a}}, {recv: {from: 1, count: 1}},"
+     " {wait: a}]},"
+     "{ranks: 1, do: [{send: {to: 0, count: 1, async: a}}, {recv: {from: 0, count: 1}},"
+     " {wait: a}]}",
+     ""},
+    {"async sends waited for before the receive",
+     "{ranks: 0, do: [{send: {to: 1, count: 1, async: a}}, {wait: a},"
+     " {recv: {from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{send: {to: 0, count: 1, async: a}}, {wait: a},"
+     " {recv: {from: 0, count: 1}}]}",
+     "01"},
+    {"a message to oneself",
+     "{ranks: 2, do: [{send: {to: 2, count: 1}}, {recv: {from: 2, count: 1}}]}", "2"},
+    {"tags in another order",
+     "{ranks: 0, do: [{send: {to: 1, count: 1, tag: 1}}, {send: {to: 1, count: 1, tag: 2}}]},"
+     "{ranks: 1, do: [{recv: {from: 0, count: 1, tag: 2}}, {recv: {from: 0, count: 1, tag: "
+     "1}}]}",
+     "01"},
+    {"a send across a barrier",
+     "{ranks: 0, do: [{send: {to: 1, count: 1}}, {barrier: {over: tp}}]},"
+     "{ranks: 1, do: [{barrier: {over: tp}}, {recv: {from: 0, count: 1}}]},"
+     "{ranks: 2-3, do: [{barrier: {over: tp}}]}",
+     "01"},
+    {"who waits for the circle is not in it",
+     "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}},"
+     " {send: {to: 3, count: 1}}]},"
+     "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]},"
+     "{ranks: 3, do: [{recv: {from: 0, count: 1}}]}",
+     "01"},
+    {"two circles are one note",
+     "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]},"
+     "{ranks: 2, do: [{send: {to: 3, count: 1}}, {recv: {from: 3, count: 1}}]},"
+     "{ranks: 3, do: [{send: {to: 2, count: 1}}, {recv: {from: 2, count: 1}}]}",
+     "0123"},
+    {"the last round of a loop",
+     "{ranks: 0, do: [{repeat: {times: 50, do: [{send: {to: 1, count: 1}}]}},"
+     " {send: {to: 1, count: 1, tag: 9}}, {recv: {from: 1, count: 1}}]},"
+     "{ranks: 1, do: [{repeat: {times: 50, do: [{recv: {from: 0, count: 1}}]}},"
+     " {send: {to: 0, count: 1}}, {recv: {from: 0, count: 1, tag: 9}}]}",
+     "01"},
+    {"an exit ends a program",
+     "{ranks: 0, do: [{exit: 0}, {send: {to: 1, count: 1}}]},"
+     "{ranks: 1, do: [{repeat: {times: 0, do: [{send: {to: 0, count: 1}}]}}]}",
+     ""},
+};
+
 ParameterizedTestParameters(script_replay, circle_is_found)
 {
-    static struct replay_case cases[] = {
-        {"nothing to wait for", ALL_BARRIER, ""},
-        {"both send first",
-         "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]}",
-         "01"},
-        {"one receives first",
-         "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{recv: {from: 0, count: 1}}, {send: {to: 0, count: 1}}]}",
-         ""},
-        {"sendrecv is both at once",
-         "{ranks: 0, do: [{sendrecv: {to: 1, from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{sendrecv: {to: 0, from: 0, count: 1}}]}",
-         ""},
-        {"async sends are not waited for at once",
-         "{ranks: 0, do: [{send: {to: 1, count: 1, async: a}}, {recv: {from: 1, count: 1}},"
-         " {wait: a}]},"
-         "{ranks: 1, do: [{send: {to: 0, count: 1, async: a}}, {recv: {from: 0, count: 1}},"
-         " {wait: a}]}",
-         ""},
-        {"async sends waited for before the receive",
-         "{ranks: 0, do: [{send: {to: 1, count: 1, async: a}}, {wait: a},"
-         " {recv: {from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{send: {to: 0, count: 1, async: a}}, {wait: a},"
-         " {recv: {from: 0, count: 1}}]}",
-         "01"},
-        {"a message to oneself",
-         "{ranks: 2, do: [{send: {to: 2, count: 1}}, {recv: {from: 2, count: 1}}]}", "2"},
-        {"tags in another order",
-         "{ranks: 0, do: [{send: {to: 1, count: 1, tag: 1}}, {send: {to: 1, count: 1, tag: 2}}]},"
-         "{ranks: 1, do: [{recv: {from: 0, count: 1, tag: 2}}, {recv: {from: 0, count: 1, tag: "
-         "1}}]}",
-         "01"},
-        {"a send across a barrier",
-         "{ranks: 0, do: [{send: {to: 1, count: 1}}, {barrier: {over: tp}}]},"
-         "{ranks: 1, do: [{barrier: {over: tp}}, {recv: {from: 0, count: 1}}]},"
-         "{ranks: 2-3, do: [{barrier: {over: tp}}]}",
-         "01"},
-        {"who waits for the circle is not in it",
-         "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}},"
-         " {send: {to: 3, count: 1}}]},"
-         "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]},"
-         "{ranks: 3, do: [{recv: {from: 0, count: 1}}]}",
-         "01"},
-        {"two circles are one note",
-         "{ranks: 0, do: [{send: {to: 1, count: 1}}, {recv: {from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{send: {to: 0, count: 1}}, {recv: {from: 0, count: 1}}]},"
-         "{ranks: 2, do: [{send: {to: 3, count: 1}}, {recv: {from: 3, count: 1}}]},"
-         "{ranks: 3, do: [{send: {to: 2, count: 1}}, {recv: {from: 2, count: 1}}]}",
-         "0123"},
-        {"the last round of a loop",
-         "{ranks: 0, do: [{repeat: {times: 50, do: [{send: {to: 1, count: 1}}]}},"
-         " {send: {to: 1, count: 1, tag: 9}}, {recv: {from: 1, count: 1}}]},"
-         "{ranks: 1, do: [{repeat: {times: 50, do: [{recv: {from: 0, count: 1}}]}},"
-         " {send: {to: 0, count: 1}}, {recv: {from: 0, count: 1, tag: 9}}]}",
-         "01"},
-        {"an exit ends a program",
-         "{ranks: 0, do: [{exit: 0}, {send: {to: 1, count: 1}}]},"
-         "{ranks: 1, do: [{repeat: {times: 0, do: [{send: {to: 0, count: 1}}]}}]}",
-         ""},
-    };
     return cr_make_param_array(struct replay_case, cases, sizeof cases / sizeof cases[0]);
 }
 
