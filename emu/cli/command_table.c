@@ -1,6 +1,7 @@
 #include "base/suggest.h"
 #include "cli/account_command.h"
 #include "cli/command.h"
+#include "cli/cost_command.h"
 #include "cli/help.h"
 #include "cli/mesh_command.h"
 #include "cli/run_options.h"
@@ -103,6 +104,7 @@ const struct emu_command *const emu_commands[] = {
     &run_command,
     &mesh_command,
     &emu_account_command,
+    &emu_cost_command,
     &script_command,
     &help_command,
 };
