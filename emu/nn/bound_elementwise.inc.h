@@ -55,7 +55,8 @@ static void add(void *y, const void *x, uint64_t n)
 }
 
 /* Any tree over the terms adds each of them at most terms - 1 times: gamma of that, of every term.
- */
+ * From two terms on that is at least u of each, so the sum of all magnitudes is at most bound/u and
+ * no order overflows while that is below LARGEST (as in sum_close). A single term is not added. */
 static void add_term(void *y, const void *x, uint64_t n, uint64_t terms)
 {
     const struct emu_bounded *in = x;
@@ -63,8 +64,9 @@ static void add_term(void *y, const void *x, uint64_t n, uint64_t terms)
     const double cost = gamma_of(terms - 1);
     for (uint64_t i = 0; i < n; i++) {
         const REAL value = (REAL)out[i].value + (REAL)in[i].value;
-        const double spread = out[i].bound + in[i].bound;
-        out[i] = seal(value, spread + cost * reach(in[i]), fabs((double)value) + 2.0 * spread);
+        const double raised = out[i].bound + in[i].bound + cost * reach(in[i]);
+        const double size = terms > 1 ? raised / UNIT : fabs((double)value) + 2.0 * raised;
+        out[i] = seal(value, raised, size);
     }
 }
 
