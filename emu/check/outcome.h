@@ -6,6 +6,7 @@
 #include "check/gradient_copies.h"
 #include "config/config.h"
 #include "plan/plan.h"
+#include "seg/board.h"
 
 #include <meshemu/finding.h>
 
@@ -19,10 +20,20 @@ struct emu_job_rank {
     int code;       /* exit code or signal */
 };
 
+/* The flight recorder of one rank, copied when all ranks were gone. */
+struct emu_job_record {
+    uint64_t begun;                  /* calls, of which the last are kept */
+    struct emu_recorded_call *calls; /* owned, newest last */
+    uint32_t count;
+};
+
 struct emu_job_result {
-    struct emu_job_rank *ranks;   /* world entries, owned */
-    struct emu_findings findings; /* protocol and liveness; the auditor adds its own elsewhere */
-    uint64_t forked_ns;           /* time to start all ranks */
+    uint32_t world;
+    struct emu_job_rank *ranks;     /* world entries, owned */
+    struct emu_job_record *records; /* world entries, owned; NULL: not asked for */
+    uint64_t begun_ns;              /* CLOCK_MONOTONIC */
+    struct emu_findings findings;   /* protocol and liveness; the auditor adds its own elsewhere */
+    uint64_t forked_ns;             /* time to start all ranks */
     uint64_t total_ns;
     bool interrupted; /* Ctrl-C or SIGTERM: the ranks were ended */
 };

@@ -20,6 +20,11 @@
         "json", "FILE|-", "write the report as JSON; - is standard output", false                  \
     }
 
+#define RECORD_ROW                                                                                 \
+    {                                                                                              \
+        "record", "FILE", "write the last 256 calls of every rank as JSON", false                  \
+    }
+
 static const struct emu_option run_options[] = {
     {"set", "KEY=VALUE", "change a key of the config, as in --set train.steps=5", true},
     {"fault", "SPEC", "inject a fault, as in --fault 'crash rank=2 step=1'", true},
@@ -28,6 +33,7 @@ static const struct emu_option run_options[] = {
     {"keep-going", NULL, "go on after a faulty step or a failed rank", false},
     {"timeout", "T", "end all ranks after this time, as in 500ms, 10s or 2m", false},
     {"only-output", "R", "show the output of this rank alone", false},
+    RECORD_ROW,
     {"stop-on-finding", NULL, "hold the ranks at a finding and print their pids", false},
     JSON_ROW,
     {"quiet", NULL, "print the verdict and findings alone", false},
@@ -70,6 +76,7 @@ static const struct emu_command mesh_command = {
 
 static const struct emu_option script_options[] = {
     JSON_ROW,
+    RECORD_ROW,
     {"repeat", "N", "run it N times, until a run differs from the first", false},
     {"timeout", "T", "end all ranks after this time, as in 500ms, 10s or 2m", false},
     HELP_ROW,
@@ -101,12 +108,8 @@ static const struct emu_command help_command = {
 };
 
 const struct emu_command *const emu_commands[] = {
-    &run_command,
-    &mesh_command,
-    &emu_account_command,
-    &emu_cost_command,
-    &script_command,
-    &help_command,
+    &run_command,      &mesh_command,   &emu_account_command,
+    &emu_cost_command, &script_command, &help_command,
 };
 const size_t emu_command_count = COUNT(emu_commands);
 

@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "report/config_file.h"
 #include "report/json_output.h"
+#include "report/record_json.h"
 #include "report/run_json.h"
 #include "report/run_report.h"
 #include "run/training.h"
@@ -146,6 +147,7 @@ static int run(struct session *session)
                                             .stop_on_finding = options->stop_on_finding,
                                             .keep_going = options->keep_going,
                                             .gradients = options->gradients,
+                                            .keep_records = options->record != NULL,
                                             .output_fd = json_on_stdout(session) ? STDERR_FILENO
                                                                                  : STDOUT_FILENO,
                                             .replay = options->replay,
@@ -204,6 +206,20 @@ static int write_json(struct session *session)
     return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
 }
 
+static int write_record(const struct session *session)
+{
+    if (!session->options->record)
+        return EXIT_PASS;
+    struct emu_text error = {0};
+    enum emu_status status = emu_record_write(&session->result.job, &session->config->mesh, "run",
+                                              session->options->record, &error);
+    if (status != EMU_OK)
+        fprintf(stderr, "meshemu run: --record: %s\n",
+                error.size ? emu_text_get(&error) : emu_status_text(status));
+    emu_text_finish(&error);
+    return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
+}
+
 static int show_recipe(const struct session *session)
 {
     struct emu_text text = {0};
@@ -230,6 +246,8 @@ static int perform(struct session *session)
         code = print_text(session);
     if (code == EXIT_PASS)
         code = write_json(session);
+    if (code == EXIT_PASS)
+        code = write_record(session);
     return code == EXIT_PASS ? verdict_of(session) : code;
 }
 

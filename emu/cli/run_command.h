@@ -25,7 +25,8 @@ struct emu_run_options {
     uint64_t timeout_ns; /* 0: none */
     int64_t only_output; /* show this rank's output alone; -1: all. Below 2^31 */
     bool stop_on_finding;
-    const char *json; /* NULL: no report; "-": standard output, which then gets nothing else */
+    const char *record; /* where the flight recorders go; NULL: nowhere */
+    const char *json;   /* NULL: no report; "-": standard output, which then gets nothing else */
     bool quiet;
     const char *replay; /* the command line, quoted for a shell */
 };

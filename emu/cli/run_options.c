@@ -77,6 +77,7 @@ static void read_flags(const struct emu_arguments *arguments, struct emu_run_opt
     options->stop_on_finding = emu_arguments_has(arguments, "stop-on-finding");
     options->quiet = emu_arguments_has(arguments, "quiet");
     options->json = emu_arguments_value(arguments, "json");
+    options->record = emu_arguments_value(arguments, "record");
     options->replay = arguments->replay;
 }
 

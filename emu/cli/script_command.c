@@ -8,6 +8,7 @@
 #include "os/file.h"
 #include "os/terminal.h"
 #include "report/json_output.h"
+#include "report/record_json.h"
 #include "report/script_json.h"
 #include "report/script_text.h"
 #include "run/script_run.h"
@@ -25,7 +26,8 @@
 /* Everything that must be given back at the end. */
 struct session {
     const struct emu_arguments *arguments;
-    const char *json; /* NULL: no report */
+    const char *json;   /* NULL: no report */
+    const char *record; /* NULL: no flight recorders */
     struct emu_script_options options;
     struct emu_script_repeats repeats;
     bool repeated; /* --repeat was given */
@@ -43,6 +45,8 @@ static int read_options(struct session *session)
     const char *repeat = emu_arguments_value(arguments, "repeat");
     uint64_t *ns = &session->options.timeout_ns;
     session->json = emu_arguments_value(arguments, "json");
+    session->record = emu_arguments_value(arguments, "record");
+    session->options.keep_records = session->record != NULL;
     session->options.replay = arguments->replay;
     session->options.output_fd =
         session->json && !strcmp(session->json, "-") ? STDERR_FILENO : STDOUT_FILENO;
@@ -189,6 +193,21 @@ static int write_json(struct session *session)
     return code;
 }
 
+static int write_record(const struct session *session)
+{
+    struct emu_text error = {0};
+    int code = EMU_EXIT_PASS;
+    if (!session->record)
+        return code;
+    enum emu_status status = emu_record_write(&session->outcome.job, &session->script->mesh,
+                                              "script", session->record, &error);
+    if (status != EMU_OK)
+        code = emu_print_refusal(session->arguments->command,
+                                 error.size ? emu_text_get(&error) : "cannot write the record");
+    emu_text_finish(&error);
+    return code;
+}
+
 static int perform(struct session *session)
 {
     int code = read_options(session);
@@ -202,6 +221,8 @@ static int perform(struct session *session)
         code = print_text(session);
     if (code == EMU_EXIT_PASS)
         code = write_json(session);
+    if (code == EMU_EXIT_PASS)
+        code = write_record(session);
     return code == EMU_EXIT_PASS ? session->worst : code;
 }
 

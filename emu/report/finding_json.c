@@ -62,9 +62,8 @@ static void put_group_of(struct emu_json *json, const struct emu_roster *roster,
     emu_json_array_end(json);
 }
 
-static void put_call(struct emu_json *json, const struct emu_call_view *call)
+void emu_call_to_json(const struct emu_call_view *call, struct emu_json *json)
 {
-    emu_json_object_begin(json);
     emu_json_put_string(json, "kind", emu_kind_name(call->kind));
     if (emu_kind_is_message(call->kind)) {
         emu_json_put_u64(json, "peer", call->peer);
@@ -85,6 +84,12 @@ static void put_call(struct emu_json *json, const struct emu_call_view *call)
     put_field(json, "file", call->file, sizeof call->file);
     if (call->file[0])
         emu_json_put_u64(json, "line", call->line);
+}
+
+static void put_call(struct emu_json *json, const struct emu_call_view *call)
+{
+    emu_json_object_begin(json);
+    emu_call_to_json(call, json);
     emu_json_object_end(json);
 }
 

@@ -14,6 +14,10 @@
 void emu_finding_to_json(const struct emu_finding *finding, const struct emu_roster *roster,
                          struct emu_json *json);
 
+/* A call: kind, group or peer and tag, index, and the arguments that its kind uses. In an object
+ * that is open already. */
+void emu_call_to_json(const struct emu_call_view *call, struct emu_json *json);
+
 /* All of them as one array. */
 void emu_findings_to_json(const struct emu_findings *findings, const struct emu_roster *roster,
                           struct emu_json *json);

@@ -6,6 +6,7 @@
 #include "os/map.h"
 #include "run/companions.h"
 #include "run/supervise.h"
+#include "seg/recorder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,14 +107,47 @@ static void supervise(struct run *run)
         emu_output_stop(run->output, s->inquest.interrupted, &run->signals);
 }
 
+/* The last calls of all ranks, as they left them. */
+static enum emu_status keep_records(const struct run *run, struct emu_job_record **kept)
+{
+    uint32_t world = run->segment.world;
+    enum emu_status status = EMU_OK;
+    struct emu_job_record *records = calloc(world, sizeof *records);
+    for (uint32_t rank = 0; records && rank < world && status == EMU_OK; rank++) {
+        struct emu_board_view board;
+        emu_board_look(&run->segment, rank, &board);
+        records[rank].begun = board.calls;
+        records[rank].calls = calloc(EMU_RECORDS, sizeof *records[rank].calls);
+        if (records[rank].calls)
+            records[rank].count =
+                emu_recorder_read(&run->segment, rank, records[rank].calls, EMU_RECORDS);
+        else
+            status = EMU_ENOMEM;
+    }
+    *kept = records;
+    return records ? status : EMU_ENOMEM;
+}
+
+static void free_records(struct emu_job_record *records, uint32_t world)
+{
+    for (uint32_t rank = 0; records && rank < world; rank++)
+        free(records[rank].calls);
+    free(records);
+}
+
 static enum emu_status hand_over(struct run *run, struct emu_job_result *result)
 {
     uint32_t world = run->segment.world;
     if (run->supervision.inquest.lost > 0) /* a verdict without them would be wrong */
         return EMU_ENOMEM;
+    struct emu_job_record *records = NULL;
+    enum emu_status status = run->job->keep_records ? keep_records(run, &records) : EMU_OK;
     struct emu_job_rank *ranks = malloc(world * sizeof *ranks);
-    if (!ranks)
+    if (status != EMU_OK || !ranks) {
+        free_records(records, world);
+        free(ranks);
         return EMU_ENOMEM;
+    }
     for (uint32_t rank = 0; rank < world; rank++) {
         const struct emu_crew_rank *one = &run->crew.ranks[rank];
         bool exited = one->fate == EMU_FATE_EXITED;
@@ -121,6 +155,9 @@ static enum emu_status hand_over(struct run *run, struct emu_job_result *result)
     }
     *result = (struct emu_job_result){
         .ranks = ranks,
+        .world = world,
+        .records = records,
+        .begun_ns = run->begun_ns,
         .findings = run->supervision.inquest.findings,
         .forked_ns = run->forked_ns - run->begun_ns,
         .total_ns = emu_clock_ns() - run->begun_ns,
@@ -169,6 +206,7 @@ void emu_job_result_finish(struct emu_job_result *result)
     if (!result)
         return;
     free(result->ranks);
+    free_records(result->records, result->world);
     emu_findings_finish(&result->findings);
     *result = (struct emu_job_result){0};
 }

@@ -11,6 +11,7 @@
 
 struct emu_script_options {
     uint64_t timeout_ns; /* 0: none */
+    bool keep_records;   /* of the last calls of every rank */
     int output_fd;       /* where the ranks' tagged output goes */
     const char *replay;  /* the command line, quoted for a shell; NULL: none */
 };

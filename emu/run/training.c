@@ -100,12 +100,17 @@ static enum emu_status start(struct training *training, const struct emu_trainin
                              struct emu_training_result *result)
 {
     const struct emu_plan *plan = training->plan;
+    const struct emu_config *config = plan->config;
     struct emu_job job = {.roster = &plan->roster,
                           .record_bytes = emu_step_record_bytes(plan->tensor_count),
                           .body = body,
                           .auditor = audit,
                           .user = training,
                           .timeout_ns = options->timeout_ns,
+                          .stall_after_ns =
+                              config->stall_after_ns > 0 ? (uint64_t)config->stall_after_ns : 0,
+                          .stop_grace_ns = config->stop_grace_ns,
+                          .keep_records = options->keep_records,
                           .only_output = options->only_output,
                           .hold_on_finding = options->stop_on_finding,
                           .output_fd = options->output_fd};

@@ -16,8 +16,9 @@ struct emu_training_options {
     uint64_t timeout_ns;
     int64_t only_output;
     bool stop_on_finding, keep_going;
-    bool gradients; /* keep those of the last step */
-    int output_fd;  /* where the ranks' tagged output goes */
+    bool keep_records; /* of the last calls of every rank */
+    bool gradients;    /* keep those of the last step */
+    int output_fd;     /* where the ranks' tagged output goes */
     const char *replay;
     /* Called by the auditor after each step, for progress lines; may be NULL. */
     void (*progress)(const struct emu_training_step *step, uint64_t steps, void *user);
