@@ -7,11 +7,11 @@
  * product passes through in forward and its gradient, a pending sum, is summed in backward. Both
  * sums are emu_tp_sum.
  *
- * With nn->sequence_parallel the stream lies in slices (stream.h), and a function takes and gives
- * slices where its comment says (held, ...): held = emu_stream_slice(nn, rows).count rows, which is
- * all rows without it. `rows` always counts the whole microbatch, on every tp rank alike; ids,
- * targets, losses and logits are never sliced. A pending sum is scattered instead of summed, the
- * input of a column-parallel product is gathered:
+ * With nn->sequence_parallel the stream lies in slices (row_slices.h), and a function takes and
+ * gives slices where its comment says (held, ...): held = emu_rows_slice(nn, rows).count rows,
+ * which is all rows without it. `rows` always counts the whole microbatch, on every tp rank alike;
+ * ids, targets, losses and logits are never sliced. A pending sum is scattered instead of summed,
+ * the input of a column-parallel product is gathered:
  *
  *                     forward                                 backward
  *   embedding         reduce_scatter "embed"                  all_gather "embed.gather"
@@ -28,12 +28,12 @@
 #ifndef EMU_NN_LAYER_H
 #define EMU_NN_LAYER_H
 
-#include "nn/stream.h"
+#include "nn/row_slices.h"
 
 /* Embedding: table (rows_held, width) holds vocabulary rows first..first+rows_held. ids (n) in the
  * order of the stream, whose rows are the rows of `window` ids one after the other.
  * out, dout: n / window rows of the stream, (held, window * width); out is summed over tp.
- * Backward adds to dtable. nn->whole: emu_stream_room(nn, n / window, window * width) elements. */
+ * Backward adds to dtable. nn->whole: emu_rows_room(nn, n / window, window * width) elements. */
 struct emu_embedding {
     void *table, *dtable;
     uint64_t first, rows, width;
@@ -52,11 +52,11 @@ EMU_MUST_CHECK enum emu_status emu_embedding_backward(const struct emu_nn *nn,
  * hidden is the part held here; y (held, out), whole values on every tp rank. dx, dy like x, y.
  *
  * Saved for backward: before (rows, hidden), after (rows, hidden), inverse (held), and normed, the
- * input of `up`: (rows, width), or (emu_stream_whole(rows), width) with sequence_parallel, where it
+ * input of `up`: (rows, width), or (emu_rows_whole(rows), width) with sequence_parallel, where it
  * is kept gathered: once more would cost backward an all_gather. The emu_mlp_* functions below say
  * how much room is enough for up to `rows` rows.
  * With norm none, norm, dnorm and inverse may be NULL, as may normed without sequence_parallel.
- * nn->whole: emu_stream_room(nn, rows, out) elements. */
+ * nn->whole: emu_rows_room(nn, rows, out) elements. */
 struct emu_mlp {
     uint64_t width, hidden, out;
     void *norm, *up, *up_bias, *down, *down_bias;
@@ -85,21 +85,21 @@ static inline uint64_t emu_mlp_normed(const struct emu_nn *nn, const struct emu_
                                       uint64_t rows)
 {
     return nn->sequence_parallel || nn->norm == EMU_NORM_RMS
-               ? emu_stream_elements(emu_stream_whole(nn, rows), layer->width, 0)
+               ? emu_rows_elements(emu_rows_whole(nn, rows), layer->width, 0)
                : 0;
 }
 
 static inline uint64_t emu_mlp_inverse(const struct emu_nn *nn, uint64_t rows)
 {
-    return nn->norm == EMU_NORM_RMS ? emu_stream_most(nn, rows) : 0;
+    return nn->norm == EMU_NORM_RMS ? emu_rows_most(nn, rows) : 0;
 }
 
 /* d after, d before, d normed, and one row of d norm. */
 static inline uint64_t emu_mlp_scratch(const struct emu_nn *nn, const struct emu_mlp *layer,
                                        uint64_t rows)
 {
-    return emu_stream_elements(emu_stream_whole(nn, rows), 2 * layer->hidden + layer->width,
-                               nn->sequence_parallel ? layer->width : 0);
+    return emu_rows_elements(emu_rows_whole(nn, rows), 2 * layer->hidden + layer->width,
+                             nn->sequence_parallel ? layer->width : 0);
 }
 
 /* Head and loss: logits = stream (rows, width) times table (columns_held, width)^T, then the loss
@@ -115,7 +115,7 @@ struct emu_head {
      * all ranks (the largest count of one byte among the ids; their number is safe). Widens the
      * bounds of bounded kinds, plain kinds ignore it. */
     uint64_t shared_terms;
-    /* With sequence_parallel: emu_stream_room(nn, rows, width) elements, where forward leaves the
+    /* With sequence_parallel: emu_rows_room(nn, rows, width) elements, where forward leaves the
      * gathered stream for the backward of the same microbatch, which uses the room up. May be
      * nn->whole where no other layer runs between the two. */
     void *whole;
@@ -131,7 +131,7 @@ EMU_MUST_CHECK enum emu_status emu_head_backward(const struct emu_nn *nn,
 
 static inline uint64_t emu_head_scratch(uint64_t rows)
 {
-    return emu_stream_elements(rows, 3, 0);
+    return emu_rows_elements(rows, 3, 0);
 }
 
 #endif

@@ -16,9 +16,9 @@ enum emu_status emu_embedding_forward(const struct emu_nn *nn, const struct emu_
     }
     const uint64_t rows = n / layer->window, width = layer->window * layer->width;
     look_up(nn, layer, ids, n, nn->whole);
-    const enum emu_status status = emu_stream_scatter(nn, nn->whole, rows, width, "embed");
+    const enum emu_status status = emu_rows_scatter(nn, nn->whole, rows, width, "embed");
     if (status == EMU_OK)
-        emu_stream_copy(nn, out, nn->whole, emu_stream_slice(nn, rows).count * width);
+        emu_rows_copy(nn, out, nn->whole, emu_rows_slice(nn, rows).count * width);
     return status;
 }
 
@@ -28,9 +28,8 @@ enum emu_status emu_embedding_backward(const struct emu_nn *nn, const struct emu
     const void *all = dout;
     if (nn->sequence_parallel) {
         const uint64_t rows = n / layer->window, width = layer->window * layer->width;
-        emu_stream_copy(nn, nn->whole, dout, emu_stream_slice(nn, rows).count * width);
-        const enum emu_status status =
-            emu_stream_gather(nn, nn->whole, rows, width, "embed.gather");
+        emu_rows_copy(nn, nn->whole, dout, emu_rows_slice(nn, rows).count * width);
+        const enum emu_status status = emu_rows_gather(nn, nn->whole, rows, width, "embed.gather");
         if (status != EMU_OK)
             return status;
         all = nn->whole;

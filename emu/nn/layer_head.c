@@ -52,12 +52,12 @@ enum emu_status emu_head_forward(const struct emu_nn *nn, const struct emu_head 
                                  void *logits, void *loss, void *scratch)
 {
     const struct emu_kernels *k = nn->kernels;
-    const uint64_t rows = targets->rows, held = emu_stream_slice(nn, rows).count;
+    const uint64_t rows = targets->rows, held = emu_rows_slice(nn, rows).count;
     const void *all = stream;
     if (nn->sequence_parallel) {
-        emu_stream_copy(nn, layer->whole, stream, held * layer->width);
+        emu_rows_copy(nn, layer->whole, stream, held * layer->width);
         const enum emu_status status =
-            emu_stream_gather(nn, layer->whole, rows, layer->width, "head.gather");
+            emu_rows_gather(nn, layer->whole, rows, layer->width, "head.gather");
         if (status != EMU_OK)
             return status;
         all = layer->whole;
@@ -94,8 +94,8 @@ enum emu_status emu_head_backward(const struct emu_nn *nn, const struct emu_head
                                       .k = layer->rows});
     if (!sliced)
         return emu_tp_sum(nn, dstream, rows * layer->width, "head");
-    const enum emu_status status = emu_stream_scatter(nn, dall, rows, layer->width, "head");
+    const enum emu_status status = emu_rows_scatter(nn, dall, rows, layer->width, "head");
     if (status == EMU_OK)
-        emu_stream_copy(nn, dstream, dall, emu_stream_slice(nn, rows).count * layer->width);
+        emu_rows_copy(nn, dstream, dall, emu_rows_slice(nn, rows).count * layer->width);
     return status;
 }

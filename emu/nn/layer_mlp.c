@@ -41,19 +41,19 @@ static enum emu_status sliced_forward(const struct emu_nn *nn, const struct emu_
                                       struct emu_mlp_saved *saved, const void *x, uint64_t rows,
                                       void *y)
 {
-    const uint64_t held = emu_stream_slice(nn, rows).count;
+    const uint64_t held = emu_rows_slice(nn, rows).count;
     if (nn->norm == EMU_NORM_RMS)
         nn->kernels->rms(saved->normed, saved->inverse, x, layer->norm, held, layer->width);
     else
-        emu_stream_copy(nn, saved->normed, x, held * layer->width);
+        emu_rows_copy(nn, saved->normed, x, held * layer->width);
     enum emu_status status =
-        emu_stream_gather(nn, saved->normed, rows, layer->width, layer->label_up_gather);
+        emu_rows_gather(nn, saved->normed, rows, layer->width, layer->label_up_gather);
     if (status != EMU_OK)
         return status;
     through_products(nn, layer, saved, saved->normed, rows, nn->whole);
-    status = emu_stream_scatter(nn, nn->whole, rows, layer->out, layer->label_down);
+    status = emu_rows_scatter(nn, nn->whole, rows, layer->out, layer->label_down);
     if (status == EMU_OK)
-        emu_stream_copy(nn, y, nn->whole, held * layer->out);
+        emu_rows_copy(nn, y, nn->whole, held * layer->out);
     return status;
 }
 
@@ -66,7 +66,7 @@ enum emu_status emu_mlp_forward(const struct emu_nn *nn, const struct emu_mlp *l
     if (status != EMU_OK)
         return status;
     /* after the sum: every rank holds the whole bias, and each row must meet it once */
-    nn->kernels->add_row(y, layer->down_bias, emu_stream_slice(nn, rows).count, layer->out);
+    nn->kernels->add_row(y, layer->down_bias, emu_rows_slice(nn, rows).count, layer->out);
     return EMU_OK;
 }
 
@@ -80,7 +80,7 @@ struct backward {
     uint64_t rows;
     void *dafter;  /* (rows, hidden) */
     void *dbefore; /* (rows, hidden) */
-    void *dnormed; /* (emu_stream_whole(rows), width) */
+    void *dnormed; /* (emu_rows_whole(rows), width) */
     void *dnorm;   /* (width), with sequence_parallel */
 };
 
@@ -155,7 +155,7 @@ static void sum_slice(const struct backward *b, uint64_t held)
 {
     const struct emu_nn *nn = b->nn;
     for (uint64_t i = 0; i < held; i++)
-        nn->kernels->add_term(b->layer->ddown_bias, emu_stream_at(nn, b->dy, i * b->layer->out),
+        nn->kernels->add_term(b->layer->ddown_bias, emu_rows_at(nn, b->dy, i * b->layer->out),
                               b->layer->out, b->rows + nn->slice_terms);
 }
 
@@ -166,10 +166,9 @@ static void norm_slice_back(const struct backward *b, uint64_t held)
     const uint64_t width = b->layer->width;
     for (uint64_t i = 0; i < held; i++) {
         k->zero(b->dnorm, width);
-        k->rms_back(emu_stream_at(nn, b->dx, i * width), b->dnorm,
-                    emu_stream_at(nn, b->x, i * width), b->layer->norm,
-                    emu_stream_at(nn, b->saved->inverse, i),
-                    emu_stream_at(nn, b->dnormed, i * width), 1, width);
+        k->rms_back(emu_rows_at(nn, b->dx, i * width), b->dnorm, emu_rows_at(nn, b->x, i * width),
+                    b->layer->norm, emu_rows_at(nn, b->saved->inverse, i),
+                    emu_rows_at(nn, b->dnormed, i * width), 1, width);
         k->add_term(b->layer->dnorm, b->dnorm, width, b->rows + nn->slice_terms);
     }
 }
@@ -178,23 +177,23 @@ static enum emu_status sliced_backward(const struct backward *b)
 {
     const struct emu_nn *nn = b->nn;
     const struct emu_mlp *layer = b->layer;
-    const uint64_t held = emu_stream_slice(nn, b->rows).count;
+    const uint64_t held = emu_rows_slice(nn, b->rows).count;
     sum_slice(b, held);
-    emu_stream_copy(nn, nn->whole, b->dy, held * layer->out);
+    emu_rows_copy(nn, nn->whole, b->dy, held * layer->out);
     enum emu_status status =
-        emu_stream_gather(nn, nn->whole, b->rows, layer->out, layer->label_down_gather);
+        emu_rows_gather(nn, nn->whole, b->rows, layer->out, layer->label_down_gather);
     if (status != EMU_OK)
         return status;
     back_through_down(b, nn->whole);
     back_through_activation(b);
     back_through_up(b, b->saved->normed, b->dnormed);
-    status = emu_stream_scatter(nn, b->dnormed, b->rows, layer->width, layer->label_up);
+    status = emu_rows_scatter(nn, b->dnormed, b->rows, layer->width, layer->label_up);
     if (status != EMU_OK)
         return status;
     if (nn->norm == EMU_NORM_RMS)
         norm_slice_back(b, held);
     else
-        emu_stream_copy(nn, b->dx, b->dnormed, held * layer->width);
+        emu_rows_copy(nn, b->dx, b->dnormed, held * layer->width);
     return EMU_OK;
 }
 
@@ -203,7 +202,7 @@ enum emu_status emu_mlp_backward(const struct emu_nn *nn, const struct emu_mlp *
                                  uint64_t rows, void *dx, void *scratch)
 {
     const uint64_t inner = rows * layer->hidden;
-    const uint64_t normed = emu_stream_whole(nn, rows) * layer->width;
+    const uint64_t normed = emu_rows_whole(nn, rows) * layer->width;
     const struct backward b = {.nn = nn,
                                .layer = layer,
                                .saved = saved,
@@ -212,8 +211,8 @@ enum emu_status emu_mlp_backward(const struct emu_nn *nn, const struct emu_mlp *
                                .dx = dx,
                                .rows = rows,
                                .dafter = scratch,
-                               .dbefore = emu_stream_at(nn, scratch, inner),
-                               .dnormed = emu_stream_at(nn, scratch, 2 * inner),
-                               .dnorm = emu_stream_at(nn, scratch, 2 * inner + normed)};
+                               .dbefore = emu_rows_at(nn, scratch, inner),
+                               .dnormed = emu_rows_at(nn, scratch, 2 * inner),
+                               .dnorm = emu_rows_at(nn, scratch, 2 * inner + normed)};
     return nn->sequence_parallel ? sliced_backward(&b) : whole_backward(&b);
 }

@@ -169,8 +169,8 @@ static void hold(struct held *held, const struct tiny_values *weights)
     held->dstream = soiled_room(held, held->held * model->embed);
     held->dinput = soiled_room(held, held->held * wide);
     held->scratch = soiled_room(held, scratch_of(held));
-    held->whole = held->nn.whole = soiled_room(held, emu_stream_room(&held->nn, rows, wide));
-    held->head_whole = soiled_room(held, emu_stream_room(&held->nn, rows, model->embed));
+    held->whole = held->nn.whole = soiled_room(held, emu_rows_room(&held->nn, rows, wide));
+    held->head_whole = soiled_room(held, emu_rows_room(&held->nn, rows, model->embed));
 }
 
 static void let_go(struct held *held)
@@ -280,7 +280,7 @@ enum emu_status tiny_run(const struct tiny *model, const struct tiny_rank *at,
                          const struct tiny_values *weights, struct tiny_values *out)
 {
     struct held held = {.model = model, .at = at, .nn = nn_of(model, at)};
-    held.held = emu_stream_slice(&held.nn, model->rows).count;
+    held.held = emu_rows_slice(&held.nn, model->rows).count;
     hold(&held, weights);
     const enum emu_status status = pass(&held);
     for (int t = 0; t < TENSORS; t++)

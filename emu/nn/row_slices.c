@@ -1,4 +1,4 @@
-#include "nn/stream.h"
+#include "nn/row_slices.h"
 
 #include <string.h>
 
@@ -29,26 +29,26 @@ enum emu_status emu_tp_sum(const struct emu_nn *nn, void *x, uint64_t n, const c
 static void clear_rows(const struct emu_nn *nn, void *x, const struct emu_slice *rows,
                        uint64_t width)
 {
-    nn->kernels->zero(emu_stream_at(nn, x, rows->start * width), rows->count * width);
+    nn->kernels->zero(emu_rows_at(nn, x, rows->start * width), rows->count * width);
 }
 
-enum emu_status emu_stream_gather(const struct emu_nn *nn, void *whole, uint64_t rows,
-                                  uint64_t width, const char *label)
+enum emu_status emu_rows_gather(const struct emu_nn *nn, void *whole, uint64_t rows, uint64_t width,
+                                const char *label)
 {
-    const uint64_t most = emu_stream_most(nn, rows), held = emu_stream_slice(nn, rows).count;
+    const uint64_t most = emu_rows_most(nn, rows), held = emu_rows_slice(nn, rows).count;
     clear_rows(nn, whole, &(struct emu_slice){held, most - held}, width);
     return combine(nn, EMU_ALL_GATHER, whole, most * width, label);
 }
 
-enum emu_status emu_stream_scatter(const struct emu_nn *nn, void *whole, uint64_t rows,
-                                   uint64_t width, const char *label)
+enum emu_status emu_rows_scatter(const struct emu_nn *nn, void *whole, uint64_t rows,
+                                 uint64_t width, const char *label)
 {
-    const uint64_t all = emu_stream_whole(nn, rows);
+    const uint64_t all = emu_rows_whole(nn, rows);
     clear_rows(nn, whole, &(struct emu_slice){rows, all - rows}, width);
     return combine(nn, EMU_REDUCE_SCATTER, whole, all * width, label);
 }
 
-void emu_stream_copy(const struct emu_nn *nn, void *to, const void *from, uint64_t n)
+void emu_rows_copy(const struct emu_nn *nn, void *to, const void *from, uint64_t n)
 {
     if (n > 0)
         memcpy(to, from, n * nn->kernels->bytes);

@@ -17,8 +17,8 @@
  *   slice                0 1       2 3       4
  *   whole buffer         0 1 | 2 3 | 4 -     on every rank, "-" is zeros
  */
-#ifndef EMU_NN_STREAM_H
-#define EMU_NN_STREAM_H
+#ifndef EMU_NN_ROW_SLICES_H
+#define EMU_NN_ROW_SLICES_H
 
 #include "base/checked.h"
 #include "nn/kernel.h"
@@ -42,12 +42,12 @@ struct emu_nn {
      * source after source. */
     uint64_t slice_terms;
     /* Scratch of every function of layer.h, which leaves nothing there that another one needs:
-     * emu_stream_room elements of the widest stream (embedding's window, and embed). */
+     * emu_rows_room elements of the widest stream (embedding's window, and embed). */
     void *whole;
 };
 
 /* Rows of the stream that this rank holds, of a microbatch of `rows`. */
-static inline struct emu_slice emu_stream_slice(const struct emu_nn *nn, uint64_t rows)
+static inline struct emu_slice emu_rows_slice(const struct emu_nn *nn, uint64_t rows)
 {
     return nn->sequence_parallel ? emu_slice_chunk(rows, nn->tp_size, nn->tp_index)
                                  : (struct emu_slice){0, rows};
@@ -56,19 +56,19 @@ static inline struct emu_slice emu_stream_slice(const struct emu_nn *nn, uint64_
 /* Rows to make room for where a slice is kept: what a rank holds at most of any microbatch of up to
  * `rows`. A rank's own slice may grow where the microbatch shrinks (rank 2 of 3: of 4 rows none, of
  * 3 rows one). */
-static inline uint64_t emu_stream_most(const struct emu_nn *nn, uint64_t rows)
+static inline uint64_t emu_rows_most(const struct emu_nn *nn, uint64_t rows)
 {
     return nn->sequence_parallel ? emu_slice_chunk(rows, nn->tp_size, 0).count : rows;
 }
 
 /* Rows of a buffer that holds all slices, rounded up to a multiple of tp. */
-static inline uint64_t emu_stream_whole(const struct emu_nn *nn, uint64_t rows)
+static inline uint64_t emu_rows_whole(const struct emu_nn *nn, uint64_t rows)
 {
-    return nn->sequence_parallel ? emu_stream_most(nn, rows) * nn->tp_size : rows;
+    return nn->sequence_parallel ? emu_rows_most(nn, rows) * nn->tp_size : rows;
 }
 
 /* rows * columns + more; UINT64_MAX, for which there is never room, where that does not fit. */
-static inline uint64_t emu_stream_elements(uint64_t rows, uint64_t columns, uint64_t more)
+static inline uint64_t emu_rows_elements(uint64_t rows, uint64_t columns, uint64_t more)
 {
     uint64_t elements;
     return emu_mul_fits(rows, columns, &elements) && emu_add_fits(elements, more, &elements)
@@ -77,34 +77,34 @@ static inline uint64_t emu_stream_elements(uint64_t rows, uint64_t columns, uint
 }
 
 /* Elements of a buffer of whole rows that only sequence parallelism has; 0 without it. */
-static inline uint64_t emu_stream_room(const struct emu_nn *nn, uint64_t rows, uint64_t width)
+static inline uint64_t emu_rows_room(const struct emu_nn *nn, uint64_t rows, uint64_t width)
 {
-    return nn->sequence_parallel ? emu_stream_elements(emu_stream_whole(nn, rows), width, 0) : 0;
+    return nn->sequence_parallel ? emu_rows_elements(emu_rows_whole(nn, rows), width, 0) : 0;
 }
 
 /* x (n) summed over the tp group, in place; `label` names the call in reports. */
 EMU_MUST_CHECK enum emu_status emu_tp_sum(const struct emu_nn *nn, void *x, uint64_t n,
                                           const char *label);
 
-/* Sequence parallelism only. whole (emu_stream_whole(rows), width): this rank's slice lies at the
+/* Sequence parallelism only. whole (emu_rows_whole(rows), width): this rank's slice lies at the
  * start; afterwards every rank has all rows, and zeros behind them. */
-EMU_MUST_CHECK enum emu_status emu_stream_gather(const struct emu_nn *nn, void *whole,
-                                                 uint64_t rows, uint64_t width, const char *label);
+EMU_MUST_CHECK enum emu_status emu_rows_gather(const struct emu_nn *nn, void *whole, uint64_t rows,
+                                               uint64_t width, const char *label);
 
-/* Sequence parallelism only. whole (emu_stream_whole(rows), width): this rank's pending part of all
+/* Sequence parallelism only. whole (emu_rows_whole(rows), width): this rank's pending part of all
  * `rows`; afterwards the sum over tp of this rank's slice lies at the start, and the rest is
  * undefined. */
-EMU_MUST_CHECK enum emu_status emu_stream_scatter(const struct emu_nn *nn, void *whole,
-                                                  uint64_t rows, uint64_t width, const char *label);
+EMU_MUST_CHECK enum emu_status emu_rows_scatter(const struct emu_nn *nn, void *whole, uint64_t rows,
+                                                uint64_t width, const char *label);
 
 /* The element `index` of x, which may be NULL where index is 0. */
-static inline void *emu_stream_at(const struct emu_nn *nn, const void *x, uint64_t index)
+static inline void *emu_rows_at(const struct emu_nn *nn, const void *x, uint64_t index)
 {
     unsigned char *bytes = (unsigned char *)(uintptr_t)x;
     return index > 0 ? bytes + index * nn->kernels->bytes : bytes;
 }
 
 /* to (n) = from (n), bits and bounds; no overlap. */
-void emu_stream_copy(const struct emu_nn *nn, void *to, const void *from, uint64_t n);
+void emu_rows_copy(const struct emu_nn *nn, void *to, const void *from, uint64_t n);
 
 #endif
