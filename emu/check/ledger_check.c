@@ -35,7 +35,8 @@ static struct emu_ledger_judgement judge(const struct emu_evidence *evidence,
                                          struct emu_ledger_evidence *ledger, uint32_t tensor)
 {
     emu_ledger_gather(evidence, tensor, ledger);
-    ledger->sources.uses = emu_tensor_tied(evidence->plan, tensor) ? 2 : 1;
+    ledger->sources.uses = emu_tensor_uses(evidence->plan, tensor);
+    ledger->sources.tied = emu_tensor_tied(evidence->plan, tensor);
     struct emu_ledger_rows rows = {ledger->rows, ledger->row_count};
     struct emu_ledger_path path = path_of(evidence, tensor);
     struct emu_ledger_judgement judgement;
@@ -71,11 +72,11 @@ static void note_neutral(const struct emu_evidence *evidence, const struct emu_m
         emu_finding_axis(finding, axis);
         emu_finding_parameter(finding, plan->tensors[event->tensor].name);
         emu_finding_message(finding,
-                            "%s over %s met a value that is whole over %s already (%s:%u); the "
-                            "final coefficients are right all the same",
+                            "%s over %s met %s, whole over %s already (%s:%u); the final "
+                            "coefficients are right all the same",
                             event->averaged ? "an average" : "a sum",
-                            plan->recipe.reductions[event->reduction].over, axis,
-                            plan->config->name,
+                            plan->recipe.reductions[event->reduction].over,
+                            plan->tensors[event->tensor].name, axis, plan->config->name,
                             (unsigned)plan->recipe.reductions[event->reduction].line);
     }
 }

@@ -29,24 +29,35 @@ static void gather_tokens(const struct emu_evidence *evidence, struct emu_ledger
         }
 }
 
+/* No tensor has more uses: two ends of a pipeline, or the ranks of tp. */
+static uint32_t uses_most(const struct emu_plan *plan)
+{
+    return plan->tp > 2 ? plan->tp : 2;
+}
+
 bool emu_ledger_evidence_init(const struct emu_evidence *evidence, struct emu_ledger_evidence *out)
 {
     const struct emu_plan *plan = evidence->plan;
     uint32_t count = emu_plan_sources(plan);
     uint32_t world = plan->roster.mesh->world;
-    *out = (struct emu_ledger_evidence){.tokens = calloc(2 * (size_t)count, sizeof *out->tokens),
-                                        .rows = calloc(world, sizeof *out->rows),
-                                        .holders = calloc(world, sizeof *out->holders)};
+    *out = (struct emu_ledger_evidence){
+        .tokens = calloc(uses_most(plan) * (size_t)count, sizeof *out->tokens),
+        .rows = calloc(world, sizeof *out->rows),
+        .holders = calloc(world, sizeof *out->holders)};
     if (!out->tokens || !out->rows || !out->holders) {
         emu_ledger_evidence_finish(out);
         return false;
     }
     gather_tokens(evidence, out);
-    out->sources = (struct emu_ledger_sources){
-        plan->shape.dp, plan->shape.cp, plan->shape.microbatches, 1, out->tokens, 0};
+    out->sources = (struct emu_ledger_sources){.dp = plan->shape.dp,
+                                               .cp = plan->shape.cp,
+                                               .microbatches = plan->shape.microbatches,
+                                               .uses = 1,
+                                               .tokens = out->tokens};
     for (uint32_t s = 0; s < count; s++)
         out->sources.all += out->tokens[s];
-    memcpy(out->tokens + count, out->tokens, count * sizeof *out->tokens);
+    for (uint32_t use = 1; use < uses_most(plan); use++)
+        memcpy(out->tokens + (size_t)use * count, out->tokens, count * sizeof *out->tokens);
     return true;
 }
 

@@ -8,7 +8,7 @@
 /* Sources with their valid tokens; owned. */
 struct emu_ledger_evidence {
     struct emu_ledger_sources sources;
-    uint64_t *tokens;      /* twice: for the lanes of a tied table's second use too */
+    uint64_t *tokens;      /* repeated for the lanes of every use */
     const uint64_t **rows; /* room for one a rank */
     uint32_t *holders;     /* the rank that rows[i] belongs to */
     uint32_t row_count;

@@ -221,7 +221,7 @@ static void classify(const struct view *v, const struct emu_ledger_path *path,
 {
     out->worst_row = wrong_row(v);
     if (find_missing(v, out)) {
-        bool use = v->sources->uses > 1 && lacks_a_use(v);
+        bool use = v->sources->tied && lacks_a_use(v);
         out->class_id = use ? EMU_CLASS_TIED_UNSYNCED : EMU_CLASS_MISSING_REDUCTION;
         return;
     }

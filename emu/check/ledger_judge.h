@@ -19,7 +19,8 @@
 /* Who owns tokens: sources are numbered (dp, cp, microbatch), microbatch fastest. */
 struct emu_ledger_sources {
     uint32_t dp, cp, microbatches;
-    uint32_t uses; /* 2: a tied table on two stages, lanes of the second use follow; else 1 */
+    uint32_t uses; /* of the tensor (emu_tensor_uses): lanes of the second use follow, ... */
+    bool tied;     /* the uses are the ends of a tied table */
     const uint64_t *tokens; /* valid tokens of each lane */
     uint64_t all;           /* their sum */
 };

@@ -52,13 +52,16 @@ static void add_layer(struct emu_plan *plan, uint64_t layer)
         struct emu_tensor_plan *norm = in_layer(plan, layer, "norm.weight");
         norm->columns = width;
         norm->init = EMU_INIT_ONES;
+        norm->sliced = model->sequence_parallel;
     }
     matrix(in_layer(plan, layer, "up.weight"), model->hidden, width, by_rows);
     struct emu_tensor_plan *up_bias = in_layer(plan, layer, "up.bias");
     up_bias->columns = model->hidden;
     up_bias->over_tp = by_columns;
     matrix(in_layer(plan, layer, "down.weight"), model->embed, model->hidden, by_columns);
-    in_layer(plan, layer, "down.bias")->columns = model->embed;
+    struct emu_tensor_plan *down_bias = in_layer(plan, layer, "down.bias");
+    down_bias->columns = model->embed;
+    down_bias->sliced = model->sequence_parallel;
 }
 
 /* linear: one weight vector, token loss w*x. */

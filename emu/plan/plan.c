@@ -262,7 +262,7 @@ void emu_lane_name(const struct emu_plan *plan, uint32_t lane, struct emu_text *
     uint32_t sources = emu_plan_sources(plan);
     emu_source_name(plan, lane % sources, out);
     if (lane >= sources)
-        emu_text_puts(out, "@head");
+        emu_text_printf(out, "@use%u", (unsigned)(lane / sources));
 }
 
 struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source)

@@ -34,6 +34,7 @@ struct emu_tensor_plan {
     struct emu_placement over_tp;
     uint32_t stage; /* pipeline stage that holds it */
     bool tied;      /* the last stage holds a copy too: one tensor, two uses */
+    bool sliced;    /* sequence parallelism: each tp rank's gradient is of its own rows alone */
 };
 
 /* Who owns tokens: one source of gradient for each (dp, cp, microbatch). */
@@ -97,8 +98,15 @@ uint32_t emu_plan_stage_of(const struct emu_plan *plan, uint64_t layer);
 bool emu_tensor_held(const struct emu_plan *plan, uint32_t tensor, uint32_t stage);
 bool emu_tensor_tied(const struct emu_plan *plan, uint32_t tensor);
 
-/* Coefficients that a tensor's ledger keeps: one a source, for each of its uses (2 where tied). Use
- * u of source s is lane u * sources + s; use 0 is the first stage's. */
+/* Is its gradient pending over tp, each rank having that of its own rows? */
+bool emu_tensor_sliced(const struct emu_plan *plan, uint32_t tensor);
+
+/* Uses of a tensor whose gradients are added up, each to be inside once: the two ends of a tied
+ * table, the tp ranks of a sliced tensor, else 1. */
+uint32_t emu_tensor_uses(const struct emu_plan *plan, uint32_t tensor);
+
+/* Coefficients that a tensor's ledger keeps: one a source, for each of its uses. Use u of source s
+ * is lane u * sources + s; of a tied table use 0 is the first stage's. */
 uint32_t emu_tensor_lanes(const struct emu_plan *plan, uint32_t tensor);
 
 /* The axes and the family (UINT32_MAX: alone) over which a reduction acts on this tensor. */
@@ -138,7 +146,7 @@ uint32_t emu_plan_source(const struct emu_plan *plan, uint32_t dp, uint32_t cp, 
 /* "dp=0,cp=1,mb=2"; coordinates whose size is 1 are left out ("dp=0" where all are). */
 void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_text *out);
 
-/* Likewise for a lane of a tensor's ledger: a tied table's second use ends in "@head". */
+/* Likewise for a lane of a tensor's ledger; uses after the first end in "@use1", ... */
 void emu_lane_name(const struct emu_plan *plan, uint32_t lane, struct emu_text *out);
 
 /* Sequences of a step: the global batch is `batch` sequences in file order, wrapping; the first

@@ -123,14 +123,15 @@ static enum emu_status derive_one(struct emu_roster *roster, const char *const *
     return status == EMU_OK ? resolve_over(roster, present, used, reduction) : status;
 }
 
-/* What gradients are partial over: the axes whose ranks see other tokens, and, for a table that two
- * stages hold, these two. */
+/* What gradients are partial over: the axes whose ranks see other tokens; for a table that two
+ * stages hold, these two; for what sequence parallelism computes on slices of rows, tp. */
 static enum emu_status derive_reductions(const struct emu_config *config, struct emu_roster *roster,
                                          struct emu_recipe_plan *recipe)
 {
     static const char *const tokens[] = {"dp", "cp"};
     static const char *const tied[] = {"tied"};
-    recipe->reductions = calloc(2, sizeof *recipe->reductions);
+    static const char *const tp[] = {"tp"};
+    recipe->reductions = calloc(4, sizeof *recipe->reductions);
     if (!recipe->reductions)
         return EMU_ENOMEM;
     bool table = config->model.kind == EMU_MODEL_MLP_LM && config->model.tie_embeddings &&
@@ -138,6 +139,12 @@ static enum emu_status derive_reductions(const struct emu_config *config, struct
     enum emu_status status = EMU_OK;
     if (table) /* before the sum that may leave each rank a part of the gradient alone */
         status = derive_one(roster, tied, 1, "embed.weight", recipe);
+    bool sliced = config->model.kind == EMU_MODEL_MLP_LM && config->model.sequence_parallel &&
+                  emu_mesh_size(roster->mesh, "tp") > 1;
+    if (status == EMU_OK && sliced && config->model.norm == EMU_NORM_RMS)
+        status = derive_one(roster, tp, 1, "layers.*.norm.weight", recipe);
+    if (status == EMU_OK && sliced)
+        status = derive_one(roster, tp, 1, "layers.*.down.bias", recipe);
     if (status == EMU_OK)
         status = derive_one(roster, tokens, 2, "all", recipe);
     return status;

@@ -90,9 +90,6 @@ static bool refuse(const struct emu_config *config, struct emu_text *diagnostics
 static bool check_features(const struct emu_config *config, struct emu_text *diagnostics)
 {
     bool good = true;
-    if (config->model.sequence_parallel)
-        good = refuse(config, diagnostics, "model.sequence_parallel",
-                      "this version runs sequence_parallel: false only");
     if (config->fault_count)
         good = refuse(config, diagnostics, "faults", "this version injects no faults");
     return good;

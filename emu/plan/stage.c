@@ -29,9 +29,21 @@ bool emu_tensor_held(const struct emu_plan *plan, uint32_t tensor, uint32_t stag
     return emu_tensor_tied(plan, tensor) && stage == plan->pp - 1;
 }
 
+bool emu_tensor_sliced(const struct emu_plan *plan, uint32_t tensor)
+{
+    return plan->tensors[tensor].sliced && plan->tp > 1;
+}
+
+uint32_t emu_tensor_uses(const struct emu_plan *plan, uint32_t tensor)
+{
+    if (emu_tensor_tied(plan, tensor))
+        return 2;
+    return emu_tensor_sliced(plan, tensor) ? plan->tp : 1;
+}
+
 uint32_t emu_tensor_lanes(const struct emu_plan *plan, uint32_t tensor)
 {
-    return emu_plan_sources(plan) * (emu_tensor_tied(plan, tensor) ? 2 : 1);
+    return emu_plan_sources(plan) * emu_tensor_uses(plan, tensor);
 }
 
 const struct emu_axes *emu_reduction_axes(const struct emu_plan *plan,

@@ -19,7 +19,7 @@ static uint64_t terms_of(const struct emu_plan *plan)
 }
 
 /* All coefficients of a rank as fractions, 0 for tensors of other stages; false where one is no
- * small fraction, or where the two uses of a tied table have different ones: the oracle weighs them
+ * small fraction, or where the uses of a tensor have different ones: the oracle weighs them
  * together. */
 static bool read_weights(const struct emu_evidence *evidence, uint32_t rank,
                          struct emu_rational *weights)
@@ -27,12 +27,13 @@ static bool read_weights(const struct emu_evidence *evidence, uint32_t rank,
     uint32_t sources = emu_plan_sources(evidence->plan);
     for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
         const uint64_t *row = emu_ledger_row(evidence, rank, i);
-        bool two = emu_tensor_tied(evidence->plan, i);
+        uint32_t uses = emu_tensor_uses(evidence->plan, i);
         for (uint32_t s = 0; s < sources; s++) {
             struct emu_rational *weight = &weights[(size_t)i * sources + s];
             *weight = emu_rational_whole(0);
-            if (row && two && row[s] != row[sources + s])
-                return false;
+            for (uint32_t use = 1; row && use < uses; use++)
+                if (row[s] != row[use * sources + s])
+                    return false;
             if (row && emu_rational_from_field(row[s], weight) != EMU_OK)
                 return false;
         }

@@ -29,6 +29,8 @@ static void set_axes(const struct emu_trainer *trainer, uint32_t tensor, struct 
         value->axis[tp] = EMU_AXIS_SHARDED;
     if (pp >= 0 && emu_tensor_tied(trainer->plan, tensor))
         value->axis[pp] = EMU_AXIS_PARTIAL; /* the other use is on the other end */
+    if (tp >= 0 && emu_tensor_sliced(trainer->plan, tensor))
+        value->axis[tp] = EMU_AXIS_PARTIAL; /* other rows are on the other ranks */
 }
 
 /* The axes whose ranks saw other tokens: every fresh gradient is a pending sum over them. */
@@ -60,8 +62,12 @@ void emu_combine_begin(struct emu_trainer *trainer)
 /* The coefficient that this rank's use of the tensor in this microbatch adds to. */
 static uint32_t lane_of(const struct emu_trainer *trainer, uint32_t tensor, uint32_t micro)
 {
-    bool second = emu_tensor_tied(trainer->plan, tensor) && trainer->stage > 0;
-    return (second ? emu_plan_sources(trainer->plan) : 0) + trainer->source_offset + micro;
+    uint32_t use = 0;
+    if (emu_tensor_tied(trainer->plan, tensor))
+        use = trainer->stage > 0;
+    else if (emu_tensor_sliced(trainer->plan, tensor))
+        use = trainer->tp_index;
+    return use * emu_plan_sources(trainer->plan) + trainer->source_offset + micro;
 }
 
 void emu_combine_open(struct emu_trainer *trainer, uint32_t micro)

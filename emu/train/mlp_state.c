@@ -70,19 +70,26 @@ static uint64_t hidden_of(const struct emu_trainer *trainer, uint64_t layer)
     return parameter_of(trainer, layer, "up.weight")->block.rows;
 }
 
+/* Widths alone: what nn/layer.h needs to tell the sizes of its buffers. */
+static struct emu_mlp shape_of(const struct emu_trainer *trainer, uint64_t layer)
+{
+    return (struct emu_mlp){.width = width_of(trainer, layer),
+                            .hidden = hidden_of(trainer, layer),
+                            .out = model_of(trainer)->embed};
+}
+
 static void carve_layer(struct emu_trainer *trainer, struct emu_carver *carver,
                         struct emu_mlp_slot *slot, uint64_t i)
 {
-    uint64_t layer = trainer->model->own.start + i;
+    const struct emu_nn *nn = &trainer->nn;
+    struct emu_mlp shape = shape_of(trainer, trainer->model->own.start + i);
     uint64_t rows = emu_plan_rows_most(trainer->plan);
-    uint64_t width = width_of(trainer, layer);
-    slot->input[i] = emu_carve(carver, EMU_ACTIVATIONS, rows, width);
-    if (trainer->nn.norm == EMU_NORM_RMS) {
-        slot->saved[i].normed = emu_carve(carver, EMU_ACTIVATIONS, rows, width);
-        slot->saved[i].inverse = emu_carve(carver, EMU_ACTIVATIONS, rows, 1);
-    }
-    slot->saved[i].before = emu_carve(carver, EMU_ACTIVATIONS, rows, hidden_of(trainer, layer));
-    slot->saved[i].after = emu_carve(carver, EMU_ACTIVATIONS, rows, hidden_of(trainer, layer));
+    struct emu_mlp_saved *saved = &slot->saved[i];
+    slot->input[i] = emu_carve(carver, EMU_ACTIVATIONS, emu_rows_most(nn, rows), shape.width);
+    saved->normed = emu_carve(carver, EMU_ACTIVATIONS, 1, emu_mlp_normed(nn, &shape, rows));
+    saved->inverse = emu_carve(carver, EMU_ACTIVATIONS, 1, emu_mlp_inverse(nn, rows));
+    saved->before = emu_carve(carver, EMU_ACTIVATIONS, rows, shape.hidden);
+    saved->after = emu_carve(carver, EMU_ACTIVATIONS, rows, shape.hidden);
 }
 
 static void carve_slot(struct emu_trainer *trainer, struct emu_carver *carver,
@@ -92,8 +99,9 @@ static void carve_slot(struct emu_trainer *trainer, struct emu_carver *carver,
     uint64_t rows = emu_plan_rows_most(trainer->plan);
     for (uint64_t i = 0; i < trainer->model->own.count; i++)
         carve_layer(trainer, carver, slot, i);
-    slot->stream = emu_carve(carver, EMU_ACTIVATIONS, rows, model->embed);
-    slot->dstream = emu_carve(carver, EMU_ACTIVATIONS, rows, model->embed);
+    uint64_t held = emu_rows_most(&trainer->nn, rows);
+    slot->stream = emu_carve(carver, EMU_ACTIVATIONS, held, model->embed);
+    slot->dstream = emu_carve(carver, EMU_ACTIVATIONS, held, model->embed);
     if (trainer->plan->cp > 1 && trainer->model->first)
         emu_halo_carve(trainer->plan, trainer->cp_index, emu_plan_sequences(trainer->plan, 0).count,
                        carver, &slot->halo);
@@ -102,13 +110,15 @@ static void carve_slot(struct emu_trainer *trainer, struct emu_carver *carver,
     slot->valid = emu_carve_bytes(carver, EMU_BUFFERS, rows);
 }
 
-/* Elements a row of the scratch that the layers and the head ask for (nn/layer.h). */
+/* Elements of the scratch that the layers and the head ask for. */
 static uint64_t scratch_of(const struct emu_trainer *trainer)
 {
-    uint64_t most = 3;
+    uint64_t rows = emu_plan_rows_most(trainer->plan);
+    uint64_t most = emu_head_scratch(rows);
     const struct emu_slice *own = &trainer->model->own;
     for (uint64_t layer = own->start; layer < own->start + own->count; layer++) {
-        uint64_t here = 2 * hidden_of(trainer, layer) + width_of(trainer, layer);
+        struct emu_mlp shape = shape_of(trainer, layer);
+        uint64_t here = emu_mlp_scratch(&trainer->nn, &shape, rows);
         most = here > most ? here : most;
     }
     return most;
@@ -132,7 +142,10 @@ void emu_mlp_carve(struct emu_trainer *trainer, struct emu_carver *carver)
         state->logits = emu_carve(carver, EMU_ACTIVATIONS, rows, columns_of(trainer));
         state->token_loss = emu_carve(carver, EMU_ACTIVATIONS, rows, 1);
     }
-    state->scratch = emu_carve(carver, EMU_BUFFERS, rows, scratch_of(trainer));
+    state->scratch = emu_carve(carver, EMU_BUFFERS, 1, scratch_of(trainer));
+    trainer->nn.whole =
+        emu_carve(carver, EMU_BUFFERS, 1,
+                  emu_rows_room(&trainer->nn, rows, width_of(trainer, state->own.start)));
 }
 
 static void wire_layer(struct emu_trainer *trainer, uint64_t i)
@@ -147,6 +160,10 @@ static void wire_layer(struct emu_trainer *trainer, uint64_t i)
     unsigned long long number = index;
     snprintf(layer->label_up, sizeof layer->label_up, "layers.%llu.up", number);
     snprintf(layer->label_down, sizeof layer->label_down, "layers.%llu.down", number);
+    snprintf(layer->label_up_gather, sizeof layer->label_up_gather, "layers.%llu.up.gather",
+             number);
+    snprintf(layer->label_down_gather, sizeof layer->label_down_gather, "layers.%llu.down.gather",
+             number);
     layer->mlp = (struct emu_mlp){.width = width_of(trainer, index),
                                   .hidden = up->block.rows,
                                   .out = model_of(trainer)->embed,
@@ -161,7 +178,9 @@ static void wire_layer(struct emu_trainer *trainer, uint64_t i)
                                   .down_bias = down_bias->weight,
                                   .ddown_bias = down_bias->fresh,
                                   .label_up = layer->label_up,
-                                  .label_down = layer->label_down};
+                                  .label_down = layer->label_down,
+                                  .label_up_gather = layer->label_up_gather,
+                                  .label_down_gather = layer->label_down_gather};
 }
 
 void emu_mlp_wire(struct emu_trainer *trainer)
@@ -181,7 +200,8 @@ void emu_mlp_wire(struct emu_trainer *trainer)
                                              .first = head->block.first_row,
                                              .rows = head->block.rows,
                                              .width = model->embed,
-                                             .loss = model->loss};
+                                             .loss = model->loss,
+                                             .whole = trainer->nn.whole};
     for (uint64_t i = 0; i < trainer->model->own.count; i++)
         wire_layer(trainer, i);
     trainer->model->previous = emu_trainer_neighbour(trainer, -1);

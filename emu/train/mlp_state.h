@@ -8,17 +8,19 @@
 struct emu_mlp_layer {
     struct emu_mlp mlp;
     char label_up[EMU_TENSOR_NAME_MAX], label_down[EMU_TENSOR_NAME_MAX];
+    char label_up_gather[EMU_TENSOR_NAME_MAX], label_down_gather[EMU_TENSOR_NAME_MAX];
 };
 
-/* What one microbatch keeps from its forward to its backward. */
+/* What one microbatch keeps from its forward to its backward. held: rows of the stream that this
+ * rank holds, all of them without sequence parallelism (nn/row_slices.h). */
 struct emu_mlp_slot {
     uint64_t sequences;
     uint64_t rows;                 /* sequences * own positions */
     uint8_t *ids, *target, *valid; /* (rows, context), (rows), (rows) */
-    void **input;                  /* one a layer of the stage: (rows, width); heap array */
+    void **input;                  /* one a layer of the stage: (held, width); heap array */
     struct emu_mlp_saved *saved;   /* one a layer; heap array */
-    void *stream;                  /* (rows, embed): what the last layer of the stage gives */
-    void *dstream;        /* (rows, embed): its gradient, at last that of the stage's input */
+    void *stream;                  /* (held, embed): what the last layer of the stage gives */
+    void *dstream;        /* (held, embed): its gradient, at last that of the stage's input */
     struct emu_halo halo; /* first stage, cp > 1 */
     struct emu_request *sent[2]; /* forward and backward messages under way, or NULL */
 };
@@ -32,7 +34,7 @@ struct emu_model_state {
     uint32_t slot_count;
     struct emu_embedding embedding;
     struct emu_head head;
-    void *dinput; /* (rows, widest input) */
+    void *dinput; /* (held, widest input) */
     void *logits, *token_loss, *scratch;
 };
 

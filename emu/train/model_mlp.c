@@ -88,7 +88,13 @@ static void load(struct emu_trainer *trainer, uint32_t micro)
     trainer->batch_hash = emu_hash_of(parts, sizeof parts);
 }
 
-/* A message of (rows, embed) to or from a neighbour stage; forward and backward have tags of their
+/* Rows of the stream that this rank holds of a microbatch. */
+static uint64_t held_of(const struct emu_trainer *trainer, const struct emu_mlp_slot *slot)
+{
+    return emu_rows_slice(&trainer->nn, slot->rows).count;
+}
+
+/* A message of (held, embed) to or from a neighbour stage; forward and backward have tags of their
  * own for each microbatch. */
 static struct emu_call message(const struct emu_trainer *trainer, enum emu_kind kind,
                                uint32_t micro, bool backward)
@@ -96,7 +102,7 @@ static struct emu_call message(const struct emu_trainer *trainer, enum emu_kind 
     const struct emu_mlp_slot *slot = emu_mlp_slot_of(trainer, micro);
     bool to_following = (kind == EMU_SEND) != backward;
     return (struct emu_call){.kind = kind,
-                             .count = slot->rows * model_of(trainer)->embed,
+                             .count = held_of(trainer, slot) * model_of(trainer)->embed,
                              .dtype = trainer->nn.kernels->dtype,
                              .peer = to_following ? trainer->model->following
                                                   : trainer->model->previous,
@@ -161,7 +167,8 @@ static enum emu_status forward_layers(struct emu_trainer *trainer, struct emu_ml
         if (status != EMU_OK)
             return status;
         if (state->own.start + i > 0)
-            nn->kernels->add(out, slot->input[i], slot->rows * model_of(trainer)->embed);
+            nn->kernels->add(out, slot->input[i],
+                             held_of(trainer, slot) * model_of(trainer)->embed);
     }
     return EMU_OK;
 }
@@ -171,39 +178,79 @@ static int32_t halo_tag(uint32_t micro, bool backward)
     return (int32_t)(2 * micro + backward);
 }
 
-/* The windows of all rows, embedded. */
-static enum emu_status embed(struct emu_trainer *trainer, struct emu_mlp_slot *slot, uint32_t micro)
+/* The layers' settings for the embedding of a halo, which works on whole rows. */
+static struct emu_nn unsliced(const struct emu_trainer *trainer)
 {
-    struct emu_model_state *state = trainer->model;
+    struct emu_nn nn = trainer->nn;
+    nn.sequence_parallel = false;
+    return nn;
+}
+
+/* Windows across slices: embed what this rank owns, fetch the halo, and keep the rows of the stream
+ * that this rank holds. */
+static enum emu_status embed_with_halo(struct emu_trainer *trainer, struct emu_mlp_slot *slot,
+                                       uint32_t micro)
+{
+    const struct emu_nn *nn = &trainer->nn;
     struct emu_halo *halo = &slot->halo;
-    if (!exchanges(trainer))
-        return emu_embedding_forward(&trainer->nn, &state->embedding, slot->ids,
-                                     slot->rows * model_of(trainer)->context, slot->input[0]);
-    enum emu_status status = emu_embedding_forward(&trainer->nn, &state->embedding, halo->bytes,
+    struct emu_nn whole = unsliced(trainer);
+    uint64_t width = model_of(trainer)->context * model_of(trainer)->embed;
+    struct emu_slice held = emu_rows_slice(nn, slot->rows);
+    enum emu_status status = emu_embedding_forward(&whole, &trainer->model->embedding, halo->bytes,
                                                    slot->sequences * halo->extended, halo->values);
     if (status == EMU_OK)
         status = emu_halo_forward(trainer, halo, halo_tag(micro, false), slot->sequences);
-    if (status == EMU_OK)
-        emu_halo_gather(trainer, halo, slot->sequences, slot->input[0]);
-    return status;
+    if (status != EMU_OK)
+        return status;
+    void *windows = nn->sequence_parallel ? nn->whole : slot->input[0];
+    emu_halo_gather(trainer, halo, slot->sequences, windows);
+    if (nn->sequence_parallel)
+        emu_rows_copy(nn, slot->input[0], emu_rows_at(nn, windows, held.start * width),
+                        held.count * width);
+    return EMU_OK;
+}
+
+static enum emu_status unembed_with_halo(struct emu_trainer *trainer, struct emu_mlp_slot *slot,
+                                         uint32_t micro)
+{
+    const struct emu_nn *nn = &trainer->nn;
+    struct emu_halo *halo = &slot->halo;
+    struct emu_nn whole = unsliced(trainer);
+    uint64_t width = model_of(trainer)->context * model_of(trainer)->embed;
+    void *windows = trainer->model->dinput;
+    enum emu_status status = EMU_OK;
+    if (nn->sequence_parallel) {
+        emu_rows_copy(nn, nn->whole, windows, held_of(trainer, slot) * width);
+        windows = nn->whole;
+        status = emu_rows_gather(nn, windows, slot->rows, width, "embed.gather");
+    }
+    if (status != EMU_OK)
+        return status;
+    emu_halo_scatter(trainer, halo, slot->sequences, windows);
+    status = emu_halo_backward(trainer, halo, halo_tag(micro, true), slot->sequences);
+    if (status != EMU_OK)
+        return status;
+    return emu_embedding_backward(&whole, &trainer->model->embedding, halo->bytes,
+                                  slot->sequences * halo->extended, halo->gradients);
+}
+
+/* The windows of all rows, embedded. */
+static enum emu_status embed(struct emu_trainer *trainer, struct emu_mlp_slot *slot, uint32_t micro)
+{
+    if (exchanges(trainer))
+        return embed_with_halo(trainer, slot, micro);
+    return emu_embedding_forward(&trainer->nn, &trainer->model->embedding, slot->ids,
+                                 slot->rows * model_of(trainer)->context, slot->input[0]);
 }
 
 /* The gradient of the windows, back to the table. */
 static enum emu_status unembed(struct emu_trainer *trainer, struct emu_mlp_slot *slot,
                                uint32_t micro)
 {
-    struct emu_model_state *state = trainer->model;
-    struct emu_halo *halo = &slot->halo;
-    if (!exchanges(trainer))
-        return emu_embedding_backward(&trainer->nn, &state->embedding, slot->ids,
-                                      slot->rows * model_of(trainer)->context, state->dinput);
-    emu_halo_scatter(trainer, halo, slot->sequences, state->dinput);
-    enum emu_status status =
-        emu_halo_backward(trainer, halo, halo_tag(micro, true), slot->sequences);
-    if (status != EMU_OK)
-        return status;
-    return emu_embedding_backward(&trainer->nn, &state->embedding, halo->bytes,
-                                  slot->sequences * halo->extended, halo->gradients);
+    if (exchanges(trainer))
+        return unembed_with_halo(trainer, slot, micro);
+    return emu_embedding_backward(&trainer->nn, &trainer->model->embedding, slot->ids,
+                                  slot->rows * model_of(trainer)->context, trainer->model->dinput);
 }
 
 static enum emu_status forward(struct emu_trainer *trainer, uint32_t micro)
@@ -256,7 +303,8 @@ static enum emu_status backward_layers(struct emu_trainer *trainer, struct emu_m
         if (status != EMU_OK)
             return status;
         if (state->own.start + i > 0)
-            nn->kernels->add(slot->dstream, state->dinput, slot->rows * model_of(trainer)->embed);
+            nn->kernels->add(slot->dstream, state->dinput,
+                             held_of(trainer, slot) * model_of(trainer)->embed);
     }
     return EMU_OK;
 }

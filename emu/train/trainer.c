@@ -27,6 +27,10 @@ static enum emu_status prepare(const struct emu_plan *plan, struct emu_share sha
     made->nn.kernels = exact ? emu_kernels_exact() : emu_kernels_of(plan->dtype);
     made->nn.activation = plan->config->model.activation;
     made->nn.norm = plan->config->model.norm;
+    made->nn.sequence_parallel = plan->config->model.sequence_parallel;
+    made->nn.tp_size = plan->tp;
+    made->nn.tp_index = share.tp_index;
+    made->nn.slice_terms = emu_plan_sources(plan) + plan->split_most;
     made->ledger = plan->keeps_ledger;
     made->parameters = calloc(plan->tensor_count, sizeof *made->parameters);
     enum emu_status status = made->parameters ? ops_of(made)->prepare(made) : EMU_ENOMEM;

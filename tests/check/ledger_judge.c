@@ -34,7 +34,7 @@ static void set_up(struct board *b, uint32_t dp, uint32_t micro, uint32_t ranks,
             b->cells[r][s] = field(1, (int64_t)all);
         b->rows[r] = b->cells[r];
     }
-    b->sources = (struct emu_ledger_sources){dp, 1, micro, 1, b->tokens, all};
+    b->sources = (struct emu_ledger_sources){dp, 1, micro, 1, false, b->tokens, all};
     b->view = (struct emu_ledger_rows){b->rows, ranks};
 }
 
@@ -191,6 +191,7 @@ Test(ledger_judge, a_tied_table_that_was_not_summed_is_unsynced)
     struct board b;
     set_up(&b, 2, 1, 2, (uint64_t[]){1, 1});
     b.sources.uses = 2;
+    b.sources.tied = true;
     b.tokens[2] = b.tokens[3] = 1;
     for (int s = 0; s < 4; s++)
         b.cells[0][s] = b.cells[1][s] = field(1, 2);

@@ -23,11 +23,12 @@ static void run_exact(struct outcome *out, const char *mesh, const char *more)
     snprintf(config, sizeof config,
              "mesh: %s\n"
              "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3, activation: relu,"
-             " norm: none, loss: squared%s}\n"
+             " norm: none, loss: squared%s%s}\n"
              "data: {text: t.txt, sequence: 10, batch: 6, microbatches: 3}\n"
              "optimizer: {kind: sgd, lr: 0.0009765625}\n"
              "train: {steps: 1, seed: 5%s}\narithmetic: exact\n",
              mesh, strstr(more, "balanced") ? ", cp_split: balanced" : "",
+             strstr(more, "sequence") ? ", sequence_parallel: true" : "",
              strstr(more, "gpipe") ? ", schedule: gpipe" : "");
     cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
     struct emu_training_options options = {.text = text,
@@ -85,6 +86,13 @@ Test(training_axes, neither_schedule_nor_split_changes_a_bit, .timeout = 300)
     static const char *const meshes[] = {"pp=2,cp=2", "pp=3,dp=2", "cp=4"};
     assert_equal_bits(meshes, 3, "gpipe balanced");
     assert_equal_bits(meshes, 3, "balanced");
+}
+
+Test(training_axes, sequence_parallelism_changes_no_bit, .timeout = 300)
+{
+    static const char *const meshes[] = {"tp=2", "tp=3,dp=2", "tp=2,cp=2", "pp=2,tp=2,cp=2"};
+    assert_equal_bits(meshes, 4, "sequence");
+    assert_equal_bits(meshes, 4, "sequence balanced gpipe");
 }
 
 /* Three steps of AdamW with clipping, in f64: the last loss, norm and gradient. */
