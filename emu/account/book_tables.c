@@ -14,7 +14,7 @@ struct line {
 
 static void say_split(const struct emu_shapes *shapes, const struct emu_shape *shape, char out[32])
 {
-    static const char *const words[] = {"copied", "rows", "columns", "heads", "chunks"};
+    static const char *const words[] = {"copied", "rows", "columns", "heads", "hidden"};
     if (shapes->tp == 1)
         snprintf(out, 32, "whole");
     else if (shape->pieces == 1)
@@ -86,21 +86,49 @@ static void put_shards(const struct emu_shapes *shapes, FILE *out)
                  : "cp");
 }
 
+/* "1/4", "x1.50": what a rank holds of the tensor, how often it is there. */
+static void say_ratio(char out[16], emu_u128 a, emu_u128 b, const char *prefix)
+{
+    if (a && b % a == 0)
+        snprintf(out, 16, a == b ? "whole" : "1/%" PRIu64, (uint64_t)(b / a));
+    else
+        snprintf(out, 16, "%s%.3f", prefix, (double)a / (double)b);
+}
+
+static void put_tensor(const struct emu_shapes *shapes, const struct emu_shape *shape,
+                       const struct line *line, FILE *out)
+{
+    struct emu_claim claim = {0};
+    char share[16];
+    emu_u128 logical = emu_exact_mul(shape->elements, line->count);
+    emu_claim_judge_weight(shapes, shape, &claim);
+    say_ratio(share, line->rank, shape->elements, "");
+    fprintf(out,
+            "  %-32s %6" PRIu64 " %13" PRIu64 "  %-13s %13" PRIu64 " %8s %15" PRIu64 "  %-8.4g",
+            line->path, line->count, (uint64_t)shape->elements, line->over_tp, (uint64_t)line->rank,
+            share, (uint64_t)line->all, (double)line->all / (double)logical);
+    if (shapes->world > 1)
+        fprintf(out, " %s%s", claim.refuted ? "false: " : "true",
+                !claim.refuted ? ""
+                : *claim.axis  ? claim.axis
+                               : "padding");
+    fputs(shape->tied ? "; tied, on two stages\n" : "\n", out);
+}
+
 void emu_book_tensors(const struct emu_books *books, FILE *out)
 {
     const struct emu_shapes *shapes = &books->shapes;
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};
-    fprintf(out, "\nTensors\n  %-34s %7s %15s  %-14s %15s %17s\n", "name", "count", "elements",
-            "over tp", "on a rank", "on all ranks");
+    char divided[24] = "";
+    if (shapes->world > 1)
+        snprintf(divided, sizeof divided, "/ %" PRIu32 " is", shapes->world);
+    fprintf(out, "\nTensors\n  %-32s %6s %13s  %-13s %13s %8s %15s  %-8s %s\n", "name", "count",
+            "elements", "over tp", "on a rank", "share", "on all ranks", "x unique", divided);
     for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count && times[kind]; i++) {
             struct line line = line_of(shapes, kind, &part->shapes[i], times[kind]);
-            fprintf(out,
-                    "  %-34s %7" PRIu64 " %15" PRIu64 "  %-14s %15" PRIu64 " %17" PRIu64 "%s\n",
-                    line.path, line.count, (uint64_t)part->shapes[i].elements, line.over_tp,
-                    (uint64_t)line.rank, (uint64_t)line.all,
-                    part->shapes[i].tied ? "  tied: on two stages" : "");
+            put_tensor(shapes, &part->shapes[i], &line, out);
         }
     }
     put_copies(shapes, out);

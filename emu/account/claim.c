@@ -116,6 +116,13 @@ static bool judge_shape(struct emu_claim *claim, const struct view *view)
     return true;
 }
 
+void emu_claim_judge_weight(const struct emu_shapes *shapes, const struct emu_shape *shape,
+                            struct emu_claim *claim)
+{
+    struct view view = view_of(shapes, shape, EMU_BOOK_WEIGHTS);
+    (void)judge_shape(claim, &view);
+}
+
 static void judge_tensors(struct emu_claim *claim, const struct emu_shapes *shapes, int category)
 {
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};

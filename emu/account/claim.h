@@ -39,6 +39,10 @@ struct emu_claim {
 EMU_MUST_CHECK bool emu_claims_make(const struct emu_books *books,
                                     struct emu_claim claims[EMU_BOOK_CATEGORIES]);
 
+/* Judge one tensor's weights: claim->refuted, axis and why; claim->tensor names it before. */
+void emu_claim_judge_weight(const struct emu_shapes *shapes, const struct emu_shape *shape,
+                            struct emu_claim *claim);
+
 /* "layers.3-60.q.weight", "embed.weight": the tensors of this shape. */
 void emu_shape_path(const struct emu_shapes *shapes, enum emu_part_kind kind,
                     const struct emu_shape *shape, char *out, size_t room);

@@ -57,6 +57,7 @@ static const struct emu_command run_command = {
 static const struct emu_option mesh_options[] = {
     {"over", "AXES", "also list the groups over these axes, as in --over dp,cp", false},
     {"rank", "R", "only the coordinates and groups of this rank", false},
+    {"frameworks", NULL, "compare with the rank orders of other frameworks", false},
     JSON_ROW,
     HELP_ROW,
 };

@@ -1,6 +1,7 @@
 #include "cli/mesh_command.h"
 
 #include "cli/exit_code.h"
+#include "cli/mesh_frameworks.h"
 #include "cli/mesh_print.h"
 #include "cli/mesh_request.h"
 #include "cli/print.h"
@@ -44,6 +45,11 @@ int emu_mesh_command_run(const struct emu_arguments *arguments)
     if (code != EMU_EXIT_PASS)
         return code;
     const char *json = emu_arguments_value(arguments, "json");
+    if (emu_arguments_has(arguments, "frameworks")) {
+        code = emu_mesh_frameworks_run(arguments, &request);
+        emu_mesh_request_finish(&request);
+        return code;
+    }
     if (json)
         code = write_json(arguments, &request);
     if (code == EMU_EXIT_PASS && (!json || strcmp(json, "-") != 0))
