@@ -9,7 +9,8 @@
     X(EMU_EXIT_FINDING, 1, "a finding")                                                            \
     X(EMU_EXIT_USAGE, 2, "usage or config error")                                                  \
     X(EMU_EXIT_SYSTEM, 3, "the system refused memory, processes or files")                         \
-    X(EMU_EXIT_INTERNAL, 70, "a defect of meshemu itself")
+    X(EMU_EXIT_INTERNAL, 70, "a defect of meshemu itself")                                         \
+    X(EMU_EXIT_INTERRUPTED, 130, "ended by Ctrl-C, SIGTERM or SIGHUP")
 
 enum emu_exit {
 #define EMU_EXIT_ENUMERATOR(name, code, text) name = code,

@@ -169,19 +169,29 @@ static void add_steps(const struct emu_training_result *result, struct emu_text 
 static const struct {
     const char *what, *good, *bad;
 } check_words[EMU_CHECK_COUNT] = {
-    [EMU_CHECK_INIT] = {"blocks compared with what the seed draws", "all equal", "differ"},
+    [EMU_CHECK_INIT] = {"blocks compared with what the seed draws", "all equal", "different"},
     [EMU_CHECK_DATA] = {"sequences of the steps", "each read once, alike by all that share them",
-                        "faults"},
+                        "wrong"},
     [EMU_CHECK_REPLICAS] = {"hashes of weights, gradients and optimizer state", "all equal",
-                            "differ"},
-    [EMU_CHECK_TILING] = {"blocks", "each element in one", "faults"},
+                            "different"},
+    [EMU_CHECK_TILING] = {"blocks", "each element in one", "wrong"},
     [EMU_CHECK_LEDGER] = {"coefficients", "every source counts 1/tokens on every rank",
-                          "parameters with others"},
+                          "wrong, counted by parameter"},
     [EMU_CHECK_ORACLE] = {"values compared with a mesh of one", "all within twice their bound",
                           "too far"},
-    [EMU_CHECK_MEMORY] = {"byte counts", "all as predicted", "differ"},
-    [EMU_CHECK_TRAFFIC] = {"byte counts", "all as predicted", "differ"},
+    [EMU_CHECK_MEMORY] = {"byte counts", "all as predicted", "different"},
+    [EMU_CHECK_TRAFFIC] = {"byte counts", "all as predicted", "different"},
 };
+
+/* How far values are from the oracle's: in bounds, where a bound allows anything. */
+static void add_distance(const struct emu_check_figures *figures, struct emu_text *out)
+{
+    if (isfinite(figures->worst))
+        emu_text_printf(out, "; worst %.2g of it, largest difference %.2g", figures->worst,
+                        figures->largest_difference);
+    else
+        emu_text_printf(out, "; largest difference %.2g", figures->largest_difference);
+}
 
 static void add_check(const struct emu_check_figures *figures, enum emu_check check, bool colour,
                       struct emu_text *out)
@@ -202,8 +212,7 @@ static void add_check(const struct emu_check_figures *figures, enum emu_check ch
     else
         emu_text_printf(out, "%" PRIu64 " %s", figures->differed, check_words[check].bad);
     if (check == EMU_CHECK_ORACLE)
-        emu_text_printf(out, "; worst %.2g of it, largest difference %.2g", figures->worst,
-                        figures->largest_difference);
+        add_distance(figures, out);
     emu_text_putc(out, '\n');
     if (check == EMU_CHECK_ORACLE && figures->loose > 0)
         emu_text_printf(
@@ -213,15 +222,17 @@ static void add_check(const struct emu_check_figures *figures, enum emu_check ch
             100.0 * (double)(figures->examined - figures->loose) / (double)figures->examined);
 }
 
+/* Equal bits are claimed only where the oracle found nothing else. */
 static void add_exact(const struct emu_training_result *result, struct emu_text *out)
 {
     const struct emu_first_rounding *first = &result->rounding;
-    if (result->config->arithmetic != EMU_ARITH_EXACT)
+    enum emu_check_status oracle = result->audit.figures[EMU_CHECK_ORACLE].status;
+    if (result->config->arithmetic != EMU_ARITH_EXACT || oracle == EMU_CHECK_SKIPPED)
         return;
-    emu_text_printf(out,
-                    "  exact     %" PRIu64 " of %" PRIu64
-                    " steps rounded nothing: mesh and oracle equal bit for bit\n",
-                    result->exact_steps, result->step_count);
+    emu_text_printf(out, "  exact     %" PRIu64 " of %" PRIu64 " step%s rounded nothing: %s\n",
+                    result->exact_steps, result->step_count, plural(result->step_count),
+                    oracle == EMU_CHECK_PASS ? "mesh and oracle equal bit for bit"
+                                             : "equal bits are needed there");
     if (first->step > 0)
         emu_text_printf(out,
                         "            first rounding: step %" PRIu64 ", rank %" PRIu32

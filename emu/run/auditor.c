@@ -189,11 +189,13 @@ static void audit_start(struct emu_auditor *auditor)
 static void subordinate(struct emu_audit *audit, size_t cause, size_t from)
 {
     struct emu_findings *findings = &audit->findings;
+    bool norm = findings->items[cause].class_id == EMU_CLASS_WRONG_NORM;
     size_t kept = from;
     for (size_t i = from; i < findings->count; i++) {
         struct emu_finding *finding = &findings->items[i];
         bool follows = finding->class_id == EMU_CLASS_REPLICA_DIVERGENCE ||
-                       finding->class_id == EMU_CLASS_ORACLE_MISMATCH;
+                       finding->class_id == EMU_CLASS_ORACLE_MISMATCH ||
+                       (norm && finding->class_id == EMU_CLASS_WRONG_NORM);
         if (!follows) {
             findings->items[kept++] = *finding;
             continue;

@@ -29,8 +29,8 @@ static enum emu_status refused(struct emu_companions *companions, int error,
     emu_companions_join(companions);
     return emu_reason_set(
         reason,
-        "cannot start a thread beside the ranks: %s; raise the limit on processes "
-        "(ulimit -u) or of the pids cgroup",
+        "cannot start a thread beside the ranks: %s; raise the limits on processes (ulimit -u) and "
+        "address space (ulimit -v), or of the pids cgroup",
         strerror(error));
 }
 

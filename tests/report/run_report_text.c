@@ -95,7 +95,38 @@ Test(report_run_text, a_failed_check_says_how_many_differ)
     emu_run_report(&made.result, false, &text);
     cr_expect_not_null(strstr(emu_text_get(&text),
                               "  replicas  fail     96 hashes of weights, gradients and optimizer "
-                              "state: 3 differ\n"));
+                              "state: 3 different\n"));
+}
+
+/* An exact run of one step whose gradient is half a unit too large. */
+static void make_exact(enum emu_check_status oracle)
+{
+    made_result_init(&made, 1);
+    made.config->arithmetic = EMU_ARITH_EXACT;
+    made.result.exact_steps = 1;
+    made.result.audit.figures[EMU_CHECK_ORACLE] =
+        (struct emu_check_figures){.status = oracle, .steps = 1, .compared = 10};
+    if (oracle == EMU_CHECK_FAIL) {
+        made.result.audit.figures[EMU_CHECK_ORACLE].differed = 6;
+        made.result.audit.figures[EMU_CHECK_ORACLE].worst = INFINITY;
+        made.result.audit.figures[EMU_CHECK_ORACLE].largest_difference = 0.5;
+    }
+    emu_run_report(&made.result, false, &text);
+}
+
+Test(report_run_text, equal_bits_are_claimed_where_the_oracle_passed)
+{
+    make_exact(EMU_CHECK_PASS);
+    cr_expect_not_null(strstr(emu_text_get(&text), "  exact     1 of 1 step rounded nothing: mesh "
+                                                   "and oracle equal bit for bit\n"));
+}
+
+Test(report_run_text, equal_bits_are_not_claimed_where_the_oracle_failed)
+{
+    make_exact(EMU_CHECK_FAIL);
+    cr_expect_null(strstr(emu_text_get(&text), "equal bit for bit"));
+    cr_expect_null(strstr(emu_text_get(&text), "inf"));
+    cr_expect_not_null(strstr(emu_text_get(&text), "6 too far; largest difference 0.5\n"));
 }
 
 static size_t count_of(const char *part)
