@@ -170,6 +170,8 @@ static enum emu_status judge(struct emu_replay *replay, struct emu_script_replay
     if (!circle)
         return EMU_ENOMEM;
     uint32_t count = find_circle(replay, circle);
+    for (uint32_t rank = 0; rank < replay->script->mesh.world; rank++)
+        result->stuck += !replay->ranks[rank].ended;
     enum emu_status status = EMU_OK;
     result->verdict = count ? EMU_REPLAY_STUCK : EMU_REPLAY_PASS;
     if (count)
@@ -186,7 +188,7 @@ enum emu_status emu_script_replay(const struct emu_script *script, struct emu_sc
     if (status != EMU_OK)
         return status;
     advance_all(&replay);
-    *result = (struct emu_script_replay){EMU_REPLAY_TOO_LONG, replay.steps};
+    *result = (struct emu_script_replay){.verdict = EMU_REPLAY_TOO_LONG, .steps = replay.steps};
     if (replay.no_memory)
         status = EMU_ENOMEM;
     else if (replay.steps < EMU_REPLAY_MAX_STEPS)

@@ -27,6 +27,8 @@ enum emu_replay_verdict {
 struct emu_script_replay {
     enum emu_replay_verdict verdict;
     uint64_t steps;
+    uint32_t stuck; /* ranks that do not get to their end: the circles, and who waits for them or
+                       for a rank that has ended */
 };
 
 /* Replay and, where ranks wait for each other in a circle, add one UNSAFE_BUFFERING note with the
