@@ -224,9 +224,11 @@ static int show_recipe(const struct session *session)
 {
     struct emu_text text = {0};
     emu_recipe_to_yaml(&session->plan->recipe, &text);
-    fputs(emu_text_get(&text), stdout);
+    bool good = !text.failed && fputs(emu_text_get(&text), stdout) != EOF && !fflush(stdout);
     emu_text_finish(&text);
-    return fflush(stdout) ? EXIT_SYSTEM : EXIT_PASS;
+    if (!good)
+        perror("meshemu run: cannot write the recipe");
+    return good ? EXIT_PASS : EXIT_SYSTEM;
 }
 
 static int perform(struct session *session)

@@ -51,6 +51,16 @@ def a_full_disk_is_an_error(_):
             want(done.returncode == 3 and "No space left" in done.stderr, f"{words}: {done}")
 
 
+def a_recipe_that_cannot_be_shown_is_an_error(folder):
+    config = os.path.join(folder, "shown.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("mesh: dp=2\nmodel: {kind: linear, features: 1}\ndata: {tokens: [[[2]], [[4]]]}\n")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([PROGRAM, "run", config, "--show-recipe"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S, check=False)
+    want(done.returncode == 3 and "No space left" in done.stderr, done)
+
+
 def a_device_is_written_to_not_replaced(_):
     done = run("mesh", "dp=2", "--json", "/dev/full")
     want(done.returncode == 3 and "No space left" in done.stderr, done)
@@ -159,6 +169,7 @@ def completion_offers_what_the_table_holds(folder):
 
 
 FACTS = [a_reader_that_leaves_is_an_error_not_a_death, a_full_disk_is_an_error,
+         a_recipe_that_cannot_be_shown_is_an_error,
          a_device_is_written_to_not_replaced, a_limit_on_file_sizes_leaves_the_old_report,
          a_report_replaces_the_file_behind_a_link, a_new_report_has_usual_permissions,
          an_interrupted_report_leaves_nothing, one_rank_of_the_largest_mesh_needs_little_memory,
