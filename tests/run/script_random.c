@@ -46,27 +46,55 @@ static void add_op(struct dice *dice, uint32_t rank, uint32_t *names, struct emu
     emu_text_puts(text, "}},");
 }
 
-/* Mostly the same order on all ranks, which gets through, with a swap here and there. */
+/* A step that all ranks agree on: a barrier, a message from a to b, or one each way, in one of the
+ * orders that people write. Here and there a rank takes another axis. */
+static void add_common(struct dice *plan, struct dice *dice, uint32_t rank, struct emu_text *text)
+{
+    static const char *const over[] = {"tp", "dp", "world"};
+    uint32_t step = roll(plan, 5), axis = roll(plan, 3);
+    uint32_t a = roll(plan, WORLD), b = (a + 1 + roll(plan, WORLD - 1)) % WORLD;
+    uint32_t order = roll(plan, 4);
+    uint32_t peer = rank == a ? b : a;
+    if (step < 3)
+        emu_text_printf(text, "{barrier: {over: %s}},", over[(axis + (roll(dice, 40) == 0)) % 3]);
+    else if (rank != a && rank != b)
+        return;
+    else if (step == 3)
+        emu_text_printf(text, "{%s: %u, count: 1}},", rank == a ? "send: {to" : "recv: {from",
+                        peer);
+    else if (order == 0)
+        emu_text_printf(text, "{sendrecv: {to: %u, from: %u, count: 1}},", peer, peer);
+    else if (order == 1)
+        emu_text_printf(text,
+                        "{send: {to: %u, count: 1, async: x}}, {recv: {from: %u, count: 1}},"
+                        " {wait: x},",
+                        peer, peer);
+    else if (order == 2 && rank == a)
+        emu_text_printf(text, "{recv: {from: %u, count: 1}}, {send: {to: %u, count: 1}},", peer,
+                        peer);
+    else /* order 3: both send first */
+        emu_text_printf(text, "{send: {to: %u, count: 1}}, {recv: {from: %u, count: 1}},", peer,
+                        peer);
+}
+
+/* Mostly a plan that all ranks share, else what each one likes. */
 static void make_program(struct dice *dice, struct emu_text *text)
 {
-    bool common = roll(dice, 3) > 0;
+    bool common = roll(dice, 4) > 0;
     uint64_t plan = dice->state;
     emu_text_puts(text, "mesh: dp=2,tp=2\nsemantics: strict\ngroups: {low: [0, 1, 2]}\nprogram:\n");
     for (uint32_t rank = 0; rank < WORLD; rank++) {
         uint32_t names = 0;
-        struct dice own = {plan};
+        struct dice shared = {plan};
         emu_text_printf(text, "- {ranks: %u, do: [", rank);
         if (roll(dice, 6) == 0)
             emu_text_puts(text, "{sleep: 2ms},");
-        uint32_t count = common ? 1 + roll(&own, OPS_MOST) : 1 + roll(dice, OPS_MOST);
-        for (uint32_t i = 0; i < count; i++) {
-            static const char *const over[] = {"tp", "dp", "world"};
-            if (!common)
-                add_op(dice, rank, &names, text);
+        uint32_t count = 1 + roll(common ? &shared : dice, OPS_MOST);
+        for (uint32_t i = 0; i < count; i++)
+            if (common)
+                add_common(&shared, dice, rank, text);
             else
-                emu_text_printf(text, "{barrier: {over: %s}},",
-                                over[(roll(&own, 3) + (roll(dice, 40) == 0)) % 3]);
-        }
+                add_op(dice, rank, &names, text);
         emu_text_puts(text, "{wait: [");
         for (uint32_t i = 0; i < names; i++)
             emu_text_printf(text, "n%u,", i);
