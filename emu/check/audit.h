@@ -101,6 +101,10 @@ bool emu_check_trouble(const struct emu_evidence *evidence, struct emu_audit *au
  * WRONG_SCALE, TOKEN_WEIGHT. Notes for reductions that were not needed but did no harm. */
 void emu_check_ledger(const struct emu_evidence *evidence, struct emu_audit *audit);
 
+/* Bytes that each rank asked for, by category, are those that the plan predicts. MEMORY_MISMATCH.
+ */
+void emu_check_memory(const struct emu_evidence *evidence, struct emu_audit *audit);
+
 /* The norm by which gradients are clipped is the norm of what the ranks hold, each unique parameter
  * once: WRONG_NORM and true where it is not on some rank. */
 bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit);

@@ -49,7 +49,6 @@ static void announce(struct emu_auditor *auditor)
         emu_audit_skip(&auditor->audit, EMU_CHECK_ORACLE, "switched off (checks.oracle: false)");
     if (!auditor->plan->keeps_ledger)
         emu_audit_skip(&auditor->audit, EMU_CHECK_LEDGER, "switched off (checks.ledger: false)");
-    emu_audit_skip(&auditor->audit, EMU_CHECK_MEMORY, "not in this version");
     emu_audit_skip(&auditor->audit, EMU_CHECK_TRAFFIC, "not in this version");
 }
 
@@ -182,6 +181,7 @@ static void audit_start(struct emu_auditor *auditor)
 {
     emu_check_tiling(&auditor->evidence, &auditor->audit);
     emu_check_init(&auditor->evidence, &auditor->audit);
+    emu_check_memory(&auditor->evidence, &auditor->audit);
 }
 
 /* What the coefficients already explain is told as their consequence: copies that differ because a
@@ -254,7 +254,7 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     if (emu_check_trouble(evidence, audit))
         return;
     size_t before = audit->findings.count;
-    if (auditor->plan->keeps_ledger)
+    if (auditor->plan->keeps_ledger && checks_due(auditor, evidence->step))
         emu_check_ledger(evidence, audit);
     bool sums_right = first_fault(audit, before) == audit->findings.count;
     if (sums_right)

@@ -137,7 +137,8 @@ void emu_mlp_carve(struct emu_trainer *trainer, struct emu_carver *carver)
     uint64_t rows = emu_plan_rows_most(trainer->plan);
     for (uint32_t i = 0; i < state->slot_count; i++)
         carve_slot(trainer, carver, &state->slots[i]);
-    state->dinput = emu_carve(carver, EMU_ACTIVATIONS, rows, width_of(trainer, state->own.start));
+    state->dinput = emu_carve(carver, EMU_ACTIVATIONS, emu_rows_most(&trainer->nn, rows),
+                              width_of(trainer, state->own.start));
     if (state->last) {
         state->logits = emu_carve(carver, EMU_ACTIVATIONS, rows, columns_of(trainer));
         state->token_loss = emu_carve(carver, EMU_ACTIVATIONS, rows, 1);
