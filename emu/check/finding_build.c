@@ -85,7 +85,7 @@ struct emu_finding *emu_findings_add(struct emu_findings *findings, enum emu_cla
     if (!reserve(findings, 1))
         return NULL;
     struct emu_finding *finding = &findings->items[findings->count++];
-    *finding = (struct emu_finding){.class_id = class_id, .after_ns = -1};
+    *finding = (struct emu_finding){.class_id = class_id, .coefficient_rank = -1, .after_ns = -1};
     return finding;
 }
 
@@ -263,14 +263,15 @@ void emu_finding_wait(struct emu_finding *finding, const struct emu_wait_view *w
     copy->targets = targets;
 }
 
-void emu_finding_coefficient(struct emu_finding *finding, const char *source, const char *value)
+void emu_finding_coefficient(struct emu_finding *finding, const char *source, const char *value,
+                             uint64_t tokens)
 {
     struct emu_coefficient_view *more =
         realloc(finding->coefficients, (finding->coefficient_count + 1) * sizeof *more);
     if (!more)
         return;
     finding->coefficients = more;
-    struct emu_coefficient_view view = {strdup(source), strdup(value)};
+    struct emu_coefficient_view view = {strdup(source), strdup(value), tokens};
     if (view.source && view.value) {
         more[finding->coefficient_count++] = view;
         return;

@@ -31,7 +31,8 @@ void emu_finding_axis(struct emu_finding *finding, const char *axis);
 void emu_finding_culprit(struct emu_finding *finding, uint32_t rank); /* kept sorted, each once */
 void emu_finding_parameter(struct emu_finding *finding,
                            const char *name); /* first one: .parameter */
-void emu_finding_coefficient(struct emu_finding *finding, const char *source, const char *value);
+void emu_finding_coefficient(struct emu_finding *finding, const char *source, const char *value,
+                             uint64_t tokens);
 void emu_finding_index(struct emu_finding *finding, uint64_t index);
 void emu_finding_set_text(char **field, const char *format, ...) EMU_PRINTF(2, 3);
 

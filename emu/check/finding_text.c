@@ -1,12 +1,13 @@
 #include "check/call_words.h"
 #include "check/finding_build.h"
+#include "check/finding_values.h"
 #include "check/text_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define INDENT "    "
+#define INDENT EMU_FINDING_INDENT
 #define MEMBERS_SHOWN 12 /* of larger groups the equal members are counted, not listed */
 #define RANKS_SHOWN 16
 #define WAITS_SHOWN 16
@@ -220,55 +221,6 @@ static void add_culprits(const struct emu_finding *finding, const struct emu_mes
     emu_text_putc(out, '\n');
 }
 
-static void add_values(const struct emu_finding *finding, struct emu_text *out)
-{
-    const struct {
-        const char *word, *value;
-    } parts[] = {{"expected ", finding->expected},
-                 {"got ", finding->got},
-                 {"ratio ", finding->ratio},
-                 {"", finding->explanation}};
-    const char *separator = INDENT;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!parts[i].value)
-            continue;
-        emu_text_puts(out, separator);
-        emu_text_puts(out, parts[i].word);
-        emu_text_visible(out, parts[i].value);
-        separator = ", ";
-    }
-    if (separator[0] == ',')
-        emu_text_putc(out, '\n');
-}
-
-static void add_parameters(const struct emu_finding *finding, struct emu_text *out)
-{
-    if (finding->parameter_count == 0)
-        return;
-    emu_text_printf(out, INDENT "%s: ", finding->parameter_count > 1 ? "parameters" : "parameter");
-    for (size_t i = 0; i < finding->parameter_count && i < RANKS_SHOWN; i++) {
-        emu_text_puts(out, i > 0 ? ", " : "");
-        emu_text_visible(out, finding->parameters[i]);
-    }
-    if (finding->parameter_count > RANKS_SHOWN)
-        emu_text_printf(out, ", ... (%zu of them)", finding->parameter_count);
-    emu_text_putc(out, '\n');
-}
-
-/* "coefficients: dp=0: 1/6, dp=1: 1/2". */
-static void add_coefficients(const struct emu_finding *finding, struct emu_text *out)
-{
-    if (finding->coefficient_count == 0)
-        return;
-    emu_text_puts(out, INDENT "coefficients: ");
-    for (size_t i = 0; i < finding->coefficient_count && i < RANKS_SHOWN; i++)
-        emu_text_printf(out, "%s%s: %s", i > 0 ? ", " : "", finding->coefficients[i].source,
-                        finding->coefficients[i].value);
-    if (finding->coefficient_count > RANKS_SHOWN)
-        emu_text_printf(out, ", ... (%zu sources)", finding->coefficient_count);
-    emu_text_putc(out, '\n');
-}
-
 static void add_line(struct emu_text *out, const char *what, const char *text)
 {
     if (!text)
@@ -298,13 +250,13 @@ void emu_finding_to_text(const struct emu_finding *finding, const struct emu_mes
                     finding->note ? " (note)" : "");
     emu_text_visible(out, finding->message ? finding->message : "no memory was left to say more");
     emu_text_putc(out, '\n');
+    if (finding->note && finding->group_size + finding->member_count == 0)
+        return; /* nothing to act on: one line */
     add_group(finding, mesh, out);
     add_members(finding, mesh, out);
     add_waits(finding, out);
     add_culprits(finding, mesh, out);
-    add_parameters(finding, out);
-    add_coefficients(finding, out);
-    add_values(finding, out);
+    emu_finding_values_text(finding, out);
     for (size_t i = 0; i < finding->consequence_count; i++)
         add_line(out, "consequence", finding->consequences[i]);
     add_delay(finding, out);

@@ -2,10 +2,15 @@
 #include "base/number.h"
 #include "check/audit_parts.h"
 #include "check/evidence.h"
+#include "ledger/explain.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RANKS_SHOWN 8
 
 /* Sum of squares of one tensor, from the first holders of its parts. */
 static double squares_of(const struct emu_evidence *evidence, uint32_t tensor, uint64_t *elements)
@@ -41,17 +46,135 @@ static double tolerance(const struct emu_plan *plan, uint64_t elements)
     return 2.0 * n * unit / (1.0 - n * unit);
 }
 
-static const char *reason_of(enum emu_norm_count norm)
+static bool differs(const struct emu_evidence *evidence, uint32_t rank, double wanted,
+                    double allowed)
 {
-    switch (norm) {
-    case EMU_COUNT_LOCAL:
-        return "norm: local counts what one rank holds: shards and stages of others are left out";
-    case EMU_COUNT_REPLICAS:
-        return "norm: replicas counts every copy: each element once for every rank that holds it";
-    case EMU_COUNT_UNIQUE:
-        break;
+    return !(fabs(evidence->records[rank]->grad_norm - wanted) <= allowed);
+}
+
+static uint32_t holders_of(const struct emu_evidence *evidence, uint32_t tensor)
+{
+    uint32_t holders = 0;
+    for (uint32_t rank = 0; rank < emu_evidence_world(evidence); rank++) {
+        uint32_t coords[EMU_MESH_MAX_AXES];
+        int pp = emu_mesh_find(emu_evidence_mesh(evidence), "pp");
+        emu_mesh_coords(emu_evidence_mesh(evidence), rank, coords);
+        holders += emu_tensor_held(evidence->plan, tensor, pp >= 0 ? coords[pp] : 0);
     }
-    return "a part was left out or counted twice on the way";
+    return holders;
+}
+
+/* How many ranks hold each element of a tensor. */
+static uint32_t copies_of(const struct emu_evidence *evidence, uint32_t tensor)
+{
+    uint32_t parts = emu_tensor_is_shard(evidence->plan, tensor) ? evidence->plan->tp : 1;
+    return holders_of(evidence, tensor) / parts;
+}
+
+/* The sizes whose product is `copies`, alone or as "dp*cp"; false: no product of axes. */
+static bool put_axes(const struct emu_evidence *evidence, uint32_t copies, struct emu_text *out)
+{
+    const struct emu_mesh *mesh = emu_evidence_mesh(evidence);
+    struct emu_known_size sizes[EMU_EXPLAIN_MAX_SIZES];
+    struct emu_text text = {0};
+    size_t count = 0;
+    for (uint32_t a = 0; a < mesh->axis_count && count < EMU_EXPLAIN_MAX_SIZES; a++)
+        sizes[count++] = (struct emu_known_size){
+            .name = mesh->axes[a].name, .words = mesh->axes[a].name, .size = mesh->axes[a].size};
+    bool found = emu_explain(emu_rational_whole(copies), sizes, count, &text);
+    const char *product = strstr(emu_text_get(&text), " = ");
+    if (found && product)
+        emu_text_puts(out, product + 3);
+    emu_text_finish(&text);
+    return found && product;
+}
+
+/* Copies counted: "1.414 = sqrt(dp)" where every element has as many, else which have how many.
+ * False where that does not give this norm. */
+static bool tell_copies(const struct emu_evidence *evidence, double wanted, double got,
+                        struct emu_finding *finding, struct emu_text *why)
+{
+    const struct emu_plan *plan = evidence->plan;
+    double squares = 0.0;
+    uint64_t elements = 0;
+    uint32_t most = 0, least = UINT32_MAX, often = 0, first = 0;
+    for (uint32_t i = 0; i < plan->tensor_count; i++) {
+        uint32_t copies = copies_of(evidence, i);
+        squares += copies * squares_of(evidence, i, &elements);
+        first = copies > most ? i : first;
+        often = copies > most ? 1 : often + (copies == most);
+        most = copies > most ? copies : most;
+        least = copies < least ? copies : least;
+    }
+    elements *= most;
+    if (fabs(got - sqrt(squares)) > sqrt(squares) * tolerance(plan, elements))
+        return false;
+    if (least == most) {
+        struct emu_text axes = {0};
+        bool named = put_axes(evidence, most, &axes);
+        emu_text_printf(why, "ratio %.4g = sqrt(%s): ", got / wanted,
+                        named ? emu_text_get(&axes) : "number of copies");
+        emu_text_finish(&axes);
+    }
+    emu_text_printf(why, "norm: replicas counts every copy of an element, ");
+    if (least == most) {
+        emu_text_printf(why, "each %" PRIu32 " times", most);
+        return true;
+    }
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        if (copies_of(evidence, i) == most)
+            emu_finding_parameter(finding, plan->tensors[i].name);
+    emu_text_printf(why, "%" PRIu32 " times those of %s", most, plan->tensors[first].name);
+    if (often > 1)
+        emu_text_printf(why, " and %" PRIu32 " more", often - 1);
+    emu_text_printf(why,
+                    least == 1 ? ", once those of others"
+                               : ", %" PRIu32 " times those of "
+                                 "others at least",
+                    least);
+    return true;
+}
+
+/* "rank 0 has 0.41, rank 1 0.52, ...". */
+static void tell_each(const struct emu_evidence *evidence, struct emu_text *why)
+{
+    uint32_t world = emu_evidence_world(evidence);
+    emu_text_puts(why, "\nnorms: ");
+    for (uint32_t rank = 0; rank < world && rank < RANKS_SHOWN; rank++)
+        emu_text_printf(why, "%s%.4g on rank %" PRIu32, rank > 0 ? ", " : "",
+                        evidence->records[rank]->grad_norm, rank);
+    if (world > RANKS_SHOWN)
+        emu_text_printf(why, ", ... (%" PRIu32 " ranks)", world);
+}
+
+static void tell_reason(const struct emu_evidence *evidence, double wanted, uint32_t rank,
+                        struct emu_finding *finding)
+{
+    struct emu_text why = {0};
+    double got = evidence->records[rank]->grad_norm;
+    enum emu_norm_count norm = evidence->plan->recipe.norm;
+    if (norm == EMU_COUNT_LOCAL)
+        emu_text_puts(&why, "norm: local counts what one rank holds: shards and stages of others "
+                            "are left out");
+    else if (norm != EMU_COUNT_REPLICAS || wanted <= 0.0 ||
+             !tell_copies(evidence, wanted, got, finding, &why))
+        emu_text_puts(&why, norm == EMU_COUNT_REPLICAS
+                                ? "norm: replicas counts every copy of an element"
+                                : "a part was left out or counted twice on the way");
+    if (norm == EMU_COUNT_LOCAL)
+        tell_each(evidence, &why);
+    emu_finding_set_text(&finding->explanation, "%s", emu_text_get(&why));
+    emu_text_finish(&why);
+}
+
+/* Shortest digits that give the number back; whole numbers without an exponent. */
+static const char *number_text(double value, char out[EMU_NUMBER_MAX])
+{
+    if (fabs(value) < 1e15 && value == floor(value)) {
+        snprintf(out, EMU_NUMBER_MAX, "%.0f", value);
+        return out;
+    }
+    return emu_number_f64(value, out);
 }
 
 static void report(const struct emu_evidence *evidence, double wanted, uint32_t rank,
@@ -59,13 +182,13 @@ static void report(const struct emu_evidence *evidence, double wanted, uint32_t 
 {
     char number[2][EMU_NUMBER_MAX];
     double got = evidence->records[rank]->grad_norm;
-    emu_finding_set_text(&finding->expected, "%s", emu_number_f64(wanted, number[0]));
-    emu_finding_set_text(&finding->got, "%s", emu_number_f64(got, number[1]));
-    emu_finding_set_text(&finding->explanation, "%s", reason_of(evidence->plan->recipe.norm));
+    emu_finding_set_text(&finding->expected, "%s", number_text(wanted, number[0]));
+    emu_finding_set_text(&finding->got, "%s", number_text(got, number[1]));
+    tell_reason(evidence, wanted, rank, finding);
     emu_finding_message(finding,
-                        "step %" PRIu64 ": the norm of the gradient is %s on rank %" PRIu32
-                        ", but %s with each unique parameter counted once%s",
-                        evidence->step, number[1], rank, number[0],
+                        "step %" PRIu64 ": the norm of the gradient is %.6g on rank %" PRIu32
+                        ", but %.6g with each unique parameter counted once%s",
+                        evidence->step, got, rank, wanted,
                         evidence->plan->recipe.clipped ? "; gradients were clipped by it" : "");
 }
 
@@ -79,12 +202,12 @@ bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit
     if (!isfinite(wanted) || (squares < DBL_MIN && squares > 0.0))
         return false; /* non-finite values are another check's; squares that underflow prove nothing
                        */
+    double allowed = wanted * tolerance(evidence->plan, elements);
     uint32_t wrong = 0;
     uint32_t world = emu_evidence_world(evidence);
     struct emu_finding *finding = NULL;
     for (uint32_t rank = 0; rank < world; rank++) {
-        double got = evidence->records[rank]->grad_norm;
-        if (fabs(got - wanted) <= wanted * tolerance(evidence->plan, elements))
+        if (!differs(evidence, rank, wanted, allowed))
             continue;
         if (!finding)
             finding = emu_findings_add(&audit->findings, EMU_CLASS_WRONG_NORM);
@@ -93,8 +216,7 @@ bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit
         wrong++;
     }
     for (uint32_t rank = 0; finding && wrong < world && rank < world; rank++)
-        if (!(fabs(evidence->records[rank]->grad_norm - wanted) <=
-              wanted * tolerance(evidence->plan, elements)))
+        if (differs(evidence, rank, wanted, allowed))
             emu_finding_culprit(finding, rank);
     return wrong > 0;
 }

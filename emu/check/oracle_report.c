@@ -113,34 +113,61 @@ static void set_ranks(struct emu_finding *finding, const struct emu_plan *plan,
         emu_finding_ranks(finding, finding->culprits, finding->culprit_count);
 }
 
-static void add_scalar_consequences(struct emu_finding *finding,
-                                    const struct emu_oracle_verdict *verdict)
+/* The next part of an enumeration. */
+static void put_part(struct emu_text *out, const char *part)
+{
+    emu_text_printf(out, "%s%s", out->size > 0 ? ", " : "", part);
+}
+
+static void put_scalars(struct emu_text *out, const struct emu_oracle_verdict *verdict)
 {
     const struct {
         const struct emu_marks *ranks;
         const char *word;
-    } scalars[] = {{&verdict->tokens, "number of valid tokens"},
-                   {&verdict->loss, "loss"},
-                   {&verdict->norm, "norm of the gradients"}};
+    } scalars[] = {{&verdict->tokens, "the number of valid tokens"},
+                   {&verdict->loss, "the loss"},
+                   {&verdict->norm, "the norm of the gradients"}};
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
         if (emu_marks_count(scalars[i].ranks) > 0)
-            emu_finding_consequence(finding, "the %s differs from the oracle's", scalars[i].word);
+            put_part(out, scalars[i].word);
 }
 
-static void add_state_consequences(struct emu_finding *finding, const struct emu_plan *plan,
-                                   const struct emu_oracle_verdict *verdict, int except)
+/* "gradient, first moment and weight of w", for each set of tensors once. */
+static void put_states(struct emu_text *out, const struct emu_plan *plan,
+                       const struct emu_oracle_verdict *verdict, int except)
 {
-    struct emu_text words = {0};
+    bool told[EMU_STATE_COUNT] = {0};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const struct emu_marks *tensors = &verdict->tensors[order[i]];
-        if ((int)order[i] == except || emu_marks_count(tensors) == 0)
-            continue;
+        struct emu_text words = {0};
+        for (size_t k = i; k < sizeof order / sizeof *order; k++) {
+            if ((int)order[k] == except || told[order[k]] ||
+                emu_marks_count(&verdict->tensors[order[k]]) == 0 ||
+                !emu_marks_equal(tensors, &verdict->tensors[order[k]]))
+                continue;
+            emu_text_printf(&words, "%s%s", words.size > 0 ? " and " : "the ",
+                            emu_state_word(order[k]));
+            told[order[k]] = true;
+        }
+        if (words.size > 0) {
+            emu_text_puts(&words, " of ");
+            emu_tensors_words(&words, plan, tensors);
+            put_part(out, emu_text_get(&words));
+        }
         emu_text_finish(&words);
-        emu_tensors_words(&words, plan, tensors);
-        emu_finding_consequence(finding, "the %s of %s differs from the oracle's",
-                                emu_state_word(order[i]), emu_text_get(&words));
     }
-    emu_text_finish(&words);
+}
+
+/* All that differs beside `except`, in one line. */
+static void add_consequence(struct emu_finding *finding, const struct emu_plan *plan,
+                            const struct emu_oracle_verdict *verdict, int except)
+{
+    struct emu_text parts = {0};
+    put_states(&parts, plan, verdict, except);
+    put_scalars(&parts, verdict);
+    if (parts.size > 0)
+        emu_finding_consequence(finding, "not the oracle's: %s", emu_text_get(&parts));
+    emu_text_finish(&parts);
 }
 
 /* The finding about parameters in one state. */
@@ -185,8 +212,7 @@ static bool report_state(const struct emu_evidence *evidence, const struct emu_o
         if (emu_ratio_near(got / expected.value, tolerance_of(expected), &ratio))
             set_ratio(finding, plan, ratio, ratio_holds(evidence, oracle, place, ratio));
     }
-    add_state_consequences(finding, plan, verdict, (int)state);
-    add_scalar_consequences(finding, verdict);
+    add_consequence(finding, plan, verdict, (int)state);
     return true;
 }
 
@@ -283,8 +309,7 @@ bool emu_oracle_report(const struct emu_evidence *evidence, const struct emu_ora
     struct emu_finding *cause = find_cause(audit, &wrong);
     emu_marks_finish(&wrong);
     if (cause) {
-        add_state_consequences(cause, evidence->plan, verdict, -1);
-        add_scalar_consequences(cause, verdict);
+        add_consequence(cause, evidence->plan, verdict, -1);
         return true;
     }
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)

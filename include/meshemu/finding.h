@@ -104,8 +104,9 @@ struct emu_wait_view {
 
 /* With which factor a source's summed token gradient is inside a value, as a fraction. */
 struct emu_coefficient_view {
-    char *source; /* "dp=0,mb=1" */
-    char *value;  /* "1/4"; "?" where it is no small fraction */
+    char *source;    /* "dp=0,mb=1" */
+    char *value;     /* "1/4"; "?" where it is no small fraction */
+    uint64_t tokens; /* valid tokens of the source, where they matter; else 0 */
 };
 
 struct emu_finding {
@@ -133,11 +134,12 @@ struct emu_finding {
     size_t consequence_count;
     struct emu_coefficient_view *coefficients;
     size_t coefficient_count;
+    int64_t coefficient_rank; /* that holds them; -1: all alike */
     char *expected;
     char *got;
     char *ratio;
-    char *explanation;
-    int64_t after_ns; /* from the enabling event to the finding; -1: does not apply */
+    char *explanation; /* lines: first what the ratio is or why, then causes and factors */
+    int64_t after_ns;  /* from the enabling event to the finding; -1: does not apply */
     char *replay;
 };
 

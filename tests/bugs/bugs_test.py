@@ -200,6 +200,8 @@ def check_finding(finding, entry, expectation, names):
     for choice in entry["words"]:
         need(any(re.search(rf"\b{word}\b", said) or word in axes for word in choice.split("|")),
              f"explanation {said!r} and axes {axes} do not name {choice}")
+    for text in entry.get("says", []):
+        need(text in finding["message"] or text in said, f"{finding['message']!r} and {said!r} do not say {text!r}")
     if "culprits" in entry:
         need(finding["culprits"] == entry["culprits"], f"culprits {finding['culprits']}")
     if expectation is None or "norm" in entry:

@@ -2,6 +2,7 @@
 #include "check/finding_build.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct emu_mesh mesh;
@@ -103,7 +104,76 @@ Test(check_finding_text, a_wrong_value_has_ratio_and_reason)
     expect_text(finding, "  ORACLE_MISMATCH: wrong\n"
                          "    culprits: rank 0 (dp=0,tp=0), rank 2 (dp=1,tp=0)\n"
                          "    parameters: embed.weight, head.weight\n"
-                         "    expected 1/4, got 1/2, ratio 2, 2 = size of tp\n");
+                         "    expected 1/4, got 1/2: ratio 2 = size of tp\n");
+}
+
+/* A ledger finding with two coefficients; the caller adds the rest. */
+static struct emu_finding *ledger_finding(const char *first, const char *second)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_TOKEN_WEIGHT);
+    emu_finding_message(finding, "wrong");
+    emu_finding_coefficient(finding, "dp=0", first, 2);
+    emu_finding_coefficient(finding, "dp=1", second, 1);
+    emu_finding_set_text(&finding->expected, "1/8");
+    return finding;
+}
+
+Test(check_finding_text, one_coefficient_for_all_is_told_once)
+{
+    struct emu_finding *finding = ledger_finding("1/2", "1/2");
+    emu_finding_set_text(&finding->got, "1/2");
+    emu_finding_set_text(&finding->ratio, "4");
+    emu_finding_set_text(&finding->explanation, "4 = size of dp\ncause: a\nfactors: b");
+    expect_text(finding, "  TOKEN_WEIGHT: wrong\n"
+                         "    every token counts 1/2, right is 1/8: ratio 4 = size of dp\n"
+                         "    cause: a\n"
+                         "    factors: b\n");
+}
+
+Test(check_finding_text, different_coefficients_stand_beside_their_tokens)
+{
+    struct emu_finding *finding = ledger_finding("1/12", "1/4");
+    finding->coefficient_rank = 3;
+    emu_finding_set_text(&finding->got, "1/12 to 1/4");
+    emu_finding_set_text(&finding->explanation, "a mean of means");
+    expect_text(finding, "  TOKEN_WEIGHT: wrong\n"
+                         "    coefficients on rank 3: dp=0: 1/12 (2 tokens), dp=1: 1/4 (1 token)\n"
+                         "    tokens count 1/12 to 1/4, right is 1/8\n"
+                         "    why: a mean of means\n");
+}
+
+Test(check_finding_text, a_ratio_without_a_product_has_its_reason_below)
+{
+    struct emu_finding *finding = ledger_finding("1/6", "1/6");
+    emu_finding_set_text(&finding->got, "1/6");
+    emu_finding_set_text(&finding->ratio, "4/3");
+    emu_finding_set_text(&finding->explanation, "no product of known sizes explains 4/3");
+    expect_text(finding, "  TOKEN_WEIGHT: wrong\n"
+                         "    every token counts 1/6, right is 1/8: ratio 4/3\n"
+                         "    why: no product of known sizes explains 4/3\n");
+}
+
+Test(check_finding_text, a_note_about_values_is_one_line)
+{
+    struct emu_finding *finding = ledger_finding("1/8", "1/8");
+    finding->note = true;
+    emu_finding_set_text(&finding->explanation, "neutral");
+    expect_text(finding, "  TOKEN_WEIGHT (note): wrong\n");
+}
+
+Test(check_finding_text, of_many_sources_eight_are_shown)
+{
+    struct emu_finding *finding = ledger_finding("0", "1/8");
+    char name[16];
+    for (int i = 2; i < 10; i++) {
+        snprintf(name, sizeof name, "dp=%d", i);
+        emu_finding_coefficient(finding, name, "1/8", 0);
+    }
+    expect_text(finding,
+                "  TOKEN_WEIGHT: wrong\n"
+                "    coefficients: dp=0: 0 (2 tokens), dp=1: 1/8 (1 token), dp=2: 1/8, dp=3: 1/8, "
+                "dp=4: 1/8, dp=5: 1/8, dp=6: 1/8, dp=7: 1/8, ... (10 sources)\n"
+                "    expected 1/8\n");
 }
 
 Test(check_finding_text, waits_are_edges)

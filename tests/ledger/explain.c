@@ -3,9 +3,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static const struct emu_known_size sizes[] = {{"dp", 2, false},           {"tp", 2, true},
-                                              {"cp", 3, false},           {"world", 12, false},
-                                              {"microbatches", 1, false}, {"tokens", 35, false}};
+static const struct emu_known_size sizes[] = {
+    {.name = "dp", .size = 2},
+    {.name = "tp", .size = 2, .suspect = true},
+    {.name = "cp", .size = 3},
+    {.name = "world", .size = 12},
+    {.name = "microbatches", .size = 1, .words = "number of microbatches"},
+    {.name = "tokens", .size = 35, .words = "number of valid tokens"},
+    {.name = "sequences", .size = 11, .words = "number of sequences", .last_resort = true},
+    {.name = "spare", .size = 2, .last_resort = true}};
 
 static bool explained(int64_t n, int64_t d, const char *want)
 {
@@ -23,6 +29,19 @@ Test(ledger_explain, one_size_is_named_and_the_suspect_goes_first)
     cr_assert(explained(2, 1, "2 = size of tp or size of dp"));
     cr_assert(explained(3, 1, "3 = size of cp"));
     cr_assert(explained(1, 2, "1/2 = 1/tp or 1/dp"));
+}
+
+Test(ledger_explain, a_number_of_things_is_no_size_of_an_axis)
+{
+    cr_assert(explained(35, 1, "35 = number of valid tokens"));
+    cr_assert(explained(1, 35, "1/35 = 1/tokens"));
+}
+
+Test(ledger_explain, a_size_of_last_resort_is_named_only_where_others_explain_nothing)
+{
+    cr_assert(explained(11, 1, "11 = number of sequences"));
+    cr_assert(explained(2, 1, "2 = size of tp or size of dp"));
+    cr_assert(explained(11, 3, "11/3 = sequences/cp"));
 }
 
 Test(ledger_explain, fewest_factors_win)

@@ -89,6 +89,7 @@ Test(training_recipe, a_sum_over_a_shard_axis_is_refused_before_a_byte_moves, .t
     const struct emu_finding *finding = only_fault(&f, EMU_CLASS_SHARD_TILING);
     cr_assert_str_eq(finding->parameter, "layers.0.up.weight");
     cr_assert_str_eq(finding->axes[0], "tp");
+    cr_assert_not_null(strstr(finding->explanation, "leave tp out of `over`"));
     cr_assert_eq(f.result.step_count, 1);
     close_run(&f);
 }
@@ -100,5 +101,43 @@ Test(training_recipe, a_division_by_zero_is_named_at_its_rank, .timeout = 300)
     const struct emu_finding *finding = only_fault(&f, EMU_CLASS_NONFINITE);
     cr_assert_eq(finding->culprit_count, 4); /* four sequences: dp 4 to 7 read nothing */
     cr_assert_eq(finding->culprits[0], 4);
+    cr_assert_str_eq(finding->message,
+                     "scale_loss divides by zero in microbatch 0 of dp=4, 5, 6 and 7");
+    close_run(&f);
+}
+
+Test(training_recipe, a_mean_of_nothing_blames_every_rank_of_its_coordinate, .timeout = 300)
+{
+    struct finished f;
+    run_recipe(&f, "dp=3,tp=2", "{loss: mean, accumulate: mean, reduce: [{over: [dp], op: avg}]}");
+    const struct emu_finding *finding = only_fault(&f, EMU_CLASS_NONFINITE);
+    cr_assert_eq(finding->culprit_count, 2); /* two sequences each for dp 0 and 1, none for dp 2 */
+    cr_assert_eq(finding->culprits[0], 4);
+    cr_assert_eq(finding->culprits[1], 5);
+    cr_assert_eq(finding->parameter_count, f.plan.plan->tensor_count);
+    cr_assert_not_null(strstr(finding->explanation, "use loss: sum with scale_grad: 1/tokens"));
+    close_run(&f);
+}
+
+Test(training_recipe, a_norm_of_copies_names_the_axis_under_the_root, .timeout = 300)
+{
+    struct finished f;
+    run_recipe(&f, "dp=3",
+               "{loss: sum, scale_grad: 1/tokens, clip: {max_norm: 0.01}, norm: replicas}");
+    const struct emu_finding *finding = only_fault(&f, EMU_CLASS_WRONG_NORM);
+    cr_assert_not_null(strstr(finding->explanation, "ratio 1.732 = sqrt(dp)"), "%s",
+                       finding->explanation);
+    close_run(&f);
+}
+
+Test(training_recipe, a_sum_that_changes_nothing_is_a_note_that_names_its_parameter, .timeout = 300)
+{
+    struct finished f;
+    run_recipe(&f, "dp=2",
+               "{loss: sum, reduce: [{over: [dp]}, {over: [dp], op: avg}], scale_grad: 1/tokens}");
+    cr_assert_eq(emu_findings_faults(&f.result.findings), 0);
+    cr_assert_eq(f.result.findings.count, 1);
+    cr_assert_not_null(strstr(f.result.findings.items[0].message,
+                              "an average over dp met embed.weight, whole over dp already"));
     close_run(&f);
 }
