@@ -8,6 +8,7 @@ struct way {
 };
 
 #define WAYS_LISTED 4
+#define LAST_RESORT_FACTORS 2 /* of more, many numbers are made by chance */
 
 struct search {
     const struct emu_known_size *sizes[EMU_EXPLAIN_MAX_SIZES];
@@ -57,14 +58,15 @@ static void choose(struct search *search, size_t first, size_t left, struct emu_
     }
 }
 
-/* The names with this power, joined by '*'; returns how many. */
+/* The names with this power, joined by '*'; returns how many, the last of them in *last. */
 static size_t put_names(const struct search *search, const struct way *way, int power,
-                        struct emu_text *out)
+                        struct emu_text *out, const struct emu_known_size **last)
 {
     size_t put = 0;
     for (size_t i = 0; i < search->count; i++) {
         if (way->power[i] != power)
             continue;
+        *last = search->sizes[i];
         emu_text_printf(out, "%s%s", put ? "*" : "", search->sizes[i]->name);
         put++;
     }
@@ -73,12 +75,15 @@ static size_t put_names(const struct search *search, const struct way *way, int 
 
 static void put_way(const struct search *search, const struct way *way, struct emu_text *out)
 {
+    const struct emu_known_size *size = NULL;
     struct emu_text below = {0};
-    size_t divisors = put_names(search, way, -1, &below);
+    size_t divisors = put_names(search, way, -1, &below, &size);
     struct emu_text above = {0};
-    size_t factors = put_names(search, way, 1, &above);
-    if (factors == 1 && divisors == 0)
-        emu_text_printf(out, "size of %s", emu_text_get(&above));
+    size_t factors = put_names(search, way, 1, &above, &size);
+    if (factors == 1 && divisors == 0 && size->words)
+        emu_text_puts(out, size->words);
+    else if (factors == 1 && divisors == 0)
+        emu_text_printf(out, "size of %s", size->name);
     else
         emu_text_puts(out, factors ? emu_text_get(&above) : "1");
     if (divisors)
@@ -99,17 +104,29 @@ static void put_all(const struct search *search, struct emu_text *out)
     }
 }
 
+/* The simplest products of the sizes, with or without those of last resort. */
+static bool find(struct search *search, const struct emu_known_size *sizes, size_t count,
+                 bool last_resort)
+{
+    search->count = 0;
+    for (size_t i = 0; i < count && search->count < EMU_EXPLAIN_MAX_SIZES; i++)
+        if (sizes[i].size > 1 && (last_resort || !sizes[i].last_resort))
+            search->sizes[search->count++] = &sizes[i];
+    size_t most =
+        last_resort && search->count > LAST_RESORT_FACTORS ? LAST_RESORT_FACTORS : search->count;
+    for (size_t factors = 1; factors <= most; factors++) {
+        choose(search, 0, factors, search->ratio);
+        if (search->suspects + search->others > 0)
+            return true;
+    }
+    return false;
+}
+
 bool emu_explain(struct emu_rational ratio, const struct emu_known_size *sizes, size_t count,
                  struct emu_text *out)
 {
     struct search search = {.ratio = ratio};
-    for (size_t i = 0; i < count && search.count < EMU_EXPLAIN_MAX_SIZES; i++)
-        if (sizes[i].size > 1)
-            search.sizes[search.count++] = &sizes[i];
-    for (size_t factors = 1; factors <= search.count; factors++) {
-        choose(&search, 0, factors, ratio);
-        if (search.suspects + search.others == 0)
-            continue;
+    if (find(&search, sizes, count, false) || find(&search, sizes, count, true)) {
         put_all(&search, out);
         return true;
     }

@@ -2,7 +2,8 @@
  *
  * Searches products and quotients of known sizes, each used at most once, that equal a ratio
  * exactly: fewest factors first; of equally many, those that use a suspected size come first. All
- * equally simple ones are listed. Sizes of 1 explain nothing and are left out.
+ * equally simple ones are listed. Sizes of 1 explain nothing and are left out. Sizes of last resort
+ * are tried where the others explain nothing, two of all sizes at most.
  */
 #ifndef EMU_LEDGER_EXPLAIN_H
 #define EMU_LEDGER_EXPLAIN_H
@@ -16,9 +17,11 @@
 #define EMU_EXPLAIN_MAX_SIZES 12
 
 struct emu_known_size {
-    const char *name; /* "dp", "microbatches", "tokens", ... ; borrowed */
-    int64_t size;     /* >= 1 */
-    bool suspect;     /* a suspicious call used it */
+    const char *name;  /* in a product: "dp", "microbatches", "tokens", ... ; borrowed */
+    const char *words; /* alone: "number of valid tokens"; NULL: "size of NAME"; borrowed */
+    int64_t size;      /* >= 1 */
+    bool suspect;      /* a suspicious call used it */
+    bool last_resort;
 };
 
 /* Append "2 = size of tp", "1/4 = 1/(dp*microbatches) or 1/cp" or "no product of known sizes
