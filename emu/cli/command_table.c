@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/cost_command.h"
 #include "cli/help.h"
+#include "cli/lab_command.h"
 #include "cli/mesh_command.h"
 #include "cli/run_options.h"
 #include "cli/script_command.h"
@@ -109,8 +110,8 @@ static const struct emu_command help_command = {
 };
 
 const struct emu_command *const emu_commands[] = {
-    &run_command,      &mesh_command,   &emu_account_command,
-    &emu_cost_command, &script_command, &help_command,
+    &run_command,     &mesh_command,   &emu_account_command, &emu_cost_command,
+    &emu_lab_command, &script_command, &help_command,
 };
 const size_t emu_command_count = COUNT(emu_commands);
 
