@@ -233,6 +233,9 @@ static void add_exact(const struct emu_training_result *result, struct emu_text 
                     result->exact_steps, result->step_count, plural(result->step_count),
                     oracle == EMU_CHECK_PASS ? "mesh and oracle equal bit for bit"
                                              : "equal bits are needed there");
+    if (result->plan->recipe.clipped)
+        emu_text_puts(out, "            a clipped step rounds its norm: its weights and moments "
+                           "are held to their bound\n");
     if (first->step > 0)
         emu_text_printf(out,
                         "            first rounding: step %" PRIu64 ", rank %" PRIu32

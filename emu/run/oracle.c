@@ -231,16 +231,27 @@ static void copy_sharp(const struct emu_trainer *trainer, const void *from, uint
         to[e] = (struct emu_bounded){trainer->nn.kernels->get(from, e), 0.0};
 }
 
+/* Did (or might) the step clip? The norm is a rounded root of a sum that no two meshes add in one
+ * order, and so is the factor that it gives; a factor of 1 changes nothing. */
+static bool may_have_clipped(const struct emu_trainer *twin)
+{
+    const struct emu_recipe_plan *recipe = &twin->plan->recipe;
+    return recipe->clipped && !(emu_trainer_norm(twin).value < recipe->max_norm * (1.0 - 1e-9));
+}
+
 bool emu_oracle_sharpen(struct emu_oracle *oracle, struct emu_oracle_step *view)
 {
     const struct emu_trainer *twin = oracle->twin.trainer;
     if (!twin || twin->rounding.rounded)
         return false;
     uint32_t count = oracle->twin.plan->tensor_count;
+    bool clipped = may_have_clipped(twin);
     for (uint32_t i = 0; i < count; i++) {
         const struct emu_parameter *p = &twin->parameters[i];
         const void *from[] = {p->weight, p->gradient, p->moment[0], p->moment[1]};
         for (uint32_t k = 0; k < 4; k++) {
+            if (clipped && k != 1) /* gradients are those before clipping */
+                continue;
             copy_sharp(twin, from[k], p->elements, oracle->sharp[k * count + i]);
             oracle->arrays[k * count + i] = from[k] ? oracle->sharp[k * count + i] : NULL;
         }

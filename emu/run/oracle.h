@@ -33,7 +33,8 @@ EMU_MUST_CHECK enum emu_status emu_oracle_run(struct emu_oracle *oracle,
                                               struct emu_oracle_step *view);
 
 /* Put the twin's values, with bound 0, in place of gradient, weights, moments and loss: legal where
- * the mesh rounded nothing in this step. false, *view untouched: there is no twin, or it rounded.
+ * the mesh rounded nothing in this step; where the step clipped, of gradient and loss alone. false,
+ * *view untouched: there is no twin, or it rounded.
  */
 bool emu_oracle_sharpen(struct emu_oracle *oracle, struct emu_oracle_step *view);
 
