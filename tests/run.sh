@@ -104,6 +104,7 @@ leg_suites() {
     build release -DEMU_TESTS=ON || return
     program score_mesh tests/suites/tools/score_mesh.py build/release/meshemu tests/suites/truths/mesh.json
     program score_gradients tests/suites/tools/score_gradients.py build/release/meshemu tests/suites/gradients
+    program score_scenarios tests/suites/tools/score_scenarios.py build/release/meshemu tests/suites/scenarios --repeat 5
     program score_run tests/score_run.py build/release/meshemu
 }
 
