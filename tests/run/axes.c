@@ -25,10 +25,11 @@ static void run_exact(struct outcome *out, const char *mesh, const char *more)
              "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3, activation: relu,"
              " norm: none, loss: squared%s%s}\n"
              "data: {text: t.txt, sequence: 10, batch: 6, microbatches: 3}\n"
-             "optimizer: {kind: sgd, lr: 0.0009765625}\n"
+             "optimizer: {kind: sgd, lr: 0.0009765625, shard: %s}\n"
              "train: {steps: 1, seed: 5%s}\narithmetic: exact\n",
              mesh, strstr(more, "balanced") ? ", cp_split: balanced" : "",
              strstr(more, "sequence") ? ", sequence_parallel: true" : "",
+             strstr(more, "zero") ? strstr(more, "zero") : "none",
              strstr(more, "gpipe") ? ", schedule: gpipe" : "");
     cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
     struct emu_training_options options = {.text = text,
@@ -86,6 +87,27 @@ Test(training_axes, neither_schedule_nor_split_changes_a_bit, .timeout = 300)
     static const char *const meshes[] = {"pp=2,cp=2", "pp=3,dp=2", "cp=4"};
     assert_equal_bits(meshes, 3, "gpipe balanced");
     assert_equal_bits(meshes, 3, "balanced");
+}
+
+/* Every mesh of sizes 1 and 2 over four axes, every placement of the optimizer, both schedules: 128
+ * runs against the mesh of one. The oracle holds the updated parameters against its own, bit for
+ * bit. */
+Test(training_axes, all_axes_placements_and_schedules_give_equal_bits, .timeout = 600)
+{
+    static const char *const shards[] = {"", "zero1", "zero2", "zero3"};
+    char names[16][48];
+    const char *meshes[16];
+    for (unsigned i = 0; i < 16; i++) {
+        snprintf(names[i], sizeof names[i], "pp=%u,dp=%u,cp=%u,tp=%u", 1 + (i >> 3 & 1),
+                 1 + (i >> 2 & 1), 1 + (i >> 1 & 1), 1 + (i & 1));
+        meshes[i] = names[i];
+    }
+    for (size_t s = 0; s < 4; s++) {
+        char gpipe[32];
+        snprintf(gpipe, sizeof gpipe, "gpipe %s", shards[s]);
+        assert_equal_bits(meshes, 16, shards[s]);
+        assert_equal_bits(meshes, 16, gpipe);
+    }
 }
 
 Test(training_axes, sequence_parallelism_changes_no_bit, .timeout = 300)
