@@ -59,13 +59,13 @@ static char *output_of(struct job_maker *maker, size_t *size)
 {
     char name[] = "/tmp/meshemu-output-XXXXXX";
     int file = mkstemp(name);
+    unlink(name);
     maker->job.output_fd = file;
     run_job(maker);
     *size = (size_t)lseek(file, 0, SEEK_END);
     char *bytes = calloc(1, *size + 1);
     cr_assert_eq(pread(file, bytes, *size, 0), (ssize_t)*size);
     close(file);
-    unlink(name);
     return bytes;
 }
 
