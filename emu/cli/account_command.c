@@ -37,7 +37,8 @@ static void print_header(const struct emu_account_request *request, FILE *out)
     emu_mesh_text(&config->mesh, out);
     fprintf(out, ": %" PRIu32 " ranks; %s", config->mesh.world, kinds[config->model.kind]);
     if (config->model.kind != EMU_MODEL_LINEAR)
-        fprintf(out, ", %" PRIu64 " layers", config->model.layers);
+        fprintf(out, ", %" PRIu64 " layer%s", config->model.layers,
+                config->model.layers == 1 ? "" : "s");
     fprintf(out, "; optimizer sharding %s\n", shards[config->optimizer.shard]);
     fprintf(out, "unique: %" PRIu64 " elements, %s of weight, gradient, master and moments\n\n",
             request->books.unique_elements,
