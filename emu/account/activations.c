@@ -68,16 +68,16 @@ static emu_u128 stage_sum(const struct emu_shapes *shapes, const struct terms *t
     return emu_exact_mul(sum, content->in_flight);
 }
 
-static bool are_counted(const struct emu_model_config *model)
+bool emu_activations_counted(const struct emu_config *config)
 {
-    return model->kind == EMU_MODEL_TRANSFORMER && !model->has_latent;
+    return config->model.kind == EMU_MODEL_TRANSFORMER && !config->model.has_latent;
 }
 
 bool emu_activations_of(const struct emu_shapes *shapes, const struct emu_rank_class *class,
                         uint64_t *bytes)
 {
     *bytes = 0;
-    if (!are_counted(&shapes->config->model))
+    if (!emu_activations_counted(shapes->config))
         return true;
     struct terms terms = terms_of(shapes, shapes->tp);
     emu_u128 sum = stage_sum(shapes, &terms, &class->content);
@@ -93,7 +93,7 @@ bool emu_activations_unique(const struct emu_books *books, uint64_t *bytes)
     const struct emu_shapes *shapes = &books->shapes;
     emu_u128 sum = 0;
     *bytes = 0;
-    if (!are_counted(&shapes->config->model))
+    if (!emu_activations_counted(shapes->config))
         return true;
     struct terms terms = terms_of(shapes, 1);
     for (size_t i = 0; i < books->classes.count; i++) {

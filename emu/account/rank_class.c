@@ -20,7 +20,9 @@ struct emu_stage_content emu_stage_content_of(const struct emu_shapes *shapes, u
                      : shapes->early - begin >= layers ? layers
                                                        : shapes->early - begin;
     uint64_t micro = shapes->config->batch.microbatches;
-    uint64_t ahead = shapes->pp - stage; /* 1F1B without interleaving */
+    uint64_t ahead = shapes->pp - stage;          /* 1F1B without interleaving */
+    if (!emu_activations_counted(shapes->config)) /* nothing to tell stages apart by */
+        ahead = 0;
     return (struct emu_stage_content){.early = early,
                                       .late = layers - early,
                                       .in_flight = micro < ahead ? micro : ahead,

@@ -18,7 +18,7 @@
 /* What a stage holds; stages of equal content are alike. */
 struct emu_stage_content {
     uint64_t early, late; /* layers of each kind */
-    uint64_t in_flight;   /* microbatches whose activations it holds at its peak */
+    uint64_t in_flight;   /* microbatches whose activations it holds at its peak; 0: not counted */
     bool first, last;
 };
 
@@ -42,6 +42,9 @@ void emu_rank_classes_finish(struct emu_rank_classes *classes);
 
 /* The class of one rank (count 1), computed alone. O(axes), with model.stages O(stages). */
 struct emu_rank_class emu_rank_class_of(const struct emu_shapes *shapes, uint32_t rank);
+
+/* The activations of this model are in the books (activations.c). */
+bool emu_activations_counted(const struct emu_config *config);
 
 /* What a stage holds; `begin` layers are on the stages before it. */
 struct emu_stage_content emu_stage_content_of(const struct emu_shapes *shapes, uint32_t stage,

@@ -8,7 +8,7 @@
 #ifndef EMU_LAB_RELIABILITY_H
 #define EMU_LAB_RELIABILITY_H
 
-#include "os/replicas.h"
+#include "os/replica_processes.h"
 
 #include <meshemu/mesh.h>
 

@@ -4,8 +4,8 @@
  * Up to 1,024 of them are known by their process numbers alone (descriptors would run out), which
  * stay theirs until they are reaped here. They die with the thread that started them.
  */
-#ifndef EMU_OS_REPLICAS_H
-#define EMU_OS_REPLICAS_H
+#ifndef EMU_OS_REPLICA_PROCESSES_H
+#define EMU_OS_REPLICA_PROCESSES_H
 
 #include "os/reason.h"
 

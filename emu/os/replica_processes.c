@@ -1,4 +1,4 @@
-#include "os/replicas.h"
+#include "os/replica_processes.h"
 
 #include "os/clock.h"
 #include "os/process.h"
