@@ -249,12 +249,16 @@ size_t emu_protocol_refused(const struct emu_scene *scene, const struct emu_inci
     bool message = emu_kind_is_message(incident->call.kind);
     struct emu_text text = {0};
     emu_rank_text(&text, scene->roster->mesh, incident->rank);
-    if (incident->call.kind < EMU_KIND_COUNT) {
+    int size = (int)sizeof incident->text;
+    bool called = incident->call.kind < EMU_KIND_COUNT; /* else a mistake beside all calls */
+    if (called) {
         emu_text_puts(&text, " called ");
         emu_call_text(&text, &incident->call);
+        emu_text_puts(&text, outsider ? ", of which it is no member: " : ", which was refused: ");
+        emu_text_printf(&text, "%.*s; no data was written", size, incident->text);
+    } else {
+        emu_text_printf(&text, ": %.*s", size, incident->text);
     }
-    emu_text_puts(&text, outsider ? ", of which it is no member: " : ", which was refused: ");
-    emu_text_printf(&text, "%.*s; no data was written", (int)sizeof incident->text, incident->text);
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);
     emu_finding_culprit(finding, incident->rank);
@@ -263,7 +267,8 @@ size_t emu_protocol_refused(const struct emu_scene *scene, const struct emu_inci
         emu_scene_members(scene, finding, &incident->call);
     }
     if (!known || message || outsider)
-        emu_finding_member(finding, incident->rank, "in this call", &incident->call);
+        emu_finding_member(finding, incident->rank, called ? "in this call" : "in user code",
+                           called ? &incident->call : NULL);
     emu_scene_explain(scene, incident->rank, finding);
     finding->after_ns = (int64_t)(scene->now_ns - incident->enabled_ns);
     return findings->count - 1;

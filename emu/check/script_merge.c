@@ -34,6 +34,16 @@ static void take_over(const struct emu_script_outcome *outcome, struct emu_findi
         emu_finding_consequence(into, "%s", from->consequences[i]);
 }
 
+/* The one that stays speaks of the lowest rank, whoever came to it first. */
+static void keep_lowest(struct emu_finding *a, struct emu_finding *b)
+{
+    if (a->culprits[0] <= b->culprits[0])
+        return;
+    struct emu_finding first = *b;
+    *b = *a;
+    *a = first;
+}
+
 void emu_script_merge(struct emu_script_outcome *outcome)
 {
     struct emu_findings *findings = &outcome->findings;
@@ -41,6 +51,7 @@ void emu_script_merge(struct emu_script_outcome *outcome)
         size_t kept = i + 1;
         for (size_t j = i + 1; j < findings->count; j++) {
             if (is_one_mistake(outcome, &findings->items[i], &findings->items[j])) {
+                keep_lowest(&findings->items[i], &findings->items[j]);
                 take_over(outcome, &findings->items[i], &findings->items[j]);
                 emu_finding_finish(&findings->items[j]);
             } else {

@@ -216,7 +216,7 @@ static enum emu_status check_open(const struct performer *p)
             continue;
         snprintf(text, sizeof text, "%s with async '%.24s' (line %" PRIu32 ") was never waited for",
                  p->open[i].call.op->name, p->entry->names[i], p->open[i].call.op->line);
-        return report(p, &p->open[i].call.calls[0], EMU_GROUP_SELF, text);
+        return report(p, NULL, EMU_GROUP_SELF, text);
     }
     return EMU_OK;
 }
