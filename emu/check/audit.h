@@ -105,6 +105,10 @@ void emu_check_ledger(const struct emu_evidence *evidence, struct emu_audit *aud
  */
 void emu_check_memory(const struct emu_evidence *evidence, struct emu_audit *audit);
 
+/* Bytes that each rank sent in the step, by group and axis, are those that the plan predicts.
+ * TRAFFIC_MISMATCH. */
+void emu_check_traffic(const struct emu_evidence *evidence, struct emu_audit *audit);
+
 /* The norm by which gradients are clipped is the norm of what the ranks hold, each unique parameter
  * once: WRONG_NORM and true where it is not on some rank. */
 bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit);

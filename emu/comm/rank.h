@@ -8,6 +8,7 @@
 #ifndef EMU_COMM_RANK_H
 #define EMU_COMM_RANK_H
 
+#include "seg/board.h"
 #include "seg/segment.h"
 
 #include <meshemu/comm.h>
@@ -54,10 +55,33 @@ const struct emu_roster *emu_rank_roster(const struct emu_rank *rank);
  * buffered and returns at once). Changes sends that start later. */
 void emu_rank_set_strict(struct emu_rank *rank, bool strict);
 
+/* Bytes of its input that a member has just written where the others will read them. */
+struct emu_deposit {
+    unsigned char *bytes; /* NULL: the phase moves none */
+    uint64_t first;       /* place of the first byte in the member's input */
+    uint64_t size;
+};
+
+/* Somebody who is told when a collective of this rank enters a phase inside the backend: before it
+ * signs, after it has deposited and before that is announced, before it takes the result. In a
+ * group of one there are no phases. For fault filters. */
+struct emu_phase_watch {
+    void (*entered)(void *user, enum emu_phase phase, const struct emu_call *call,
+                    const struct emu_deposit *deposit);
+    void *user;
+};
+
+/* Replaces the watch before; one whose `entered` is NULL is none. */
+void emu_rank_watch_phases(struct emu_rank *rank, struct emu_phase_watch watch);
+
 /* What passed the top and the bottom of the stack: equal where no filter changed anything. */
 struct emu_traffic {
     uint64_t calls[EMU_KIND_COUNT];
     uint64_t elements[EMU_KIND_COUNT]; /* sum of count */
+    /* Bytes at their stated cost (mesh/cost.h): of collectives by family, of messages by the one
+     * axis along which the two ranks differ (others are left out). */
+    uint64_t family_bytes[EMU_ROSTER_MAX_FAMILIES];
+    uint64_t message_bytes[EMU_MESH_MAX_AXES];
 };
 const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank);
 const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);

@@ -4,6 +4,7 @@
  */
 #include "comm/counts.h"
 #include "comm/handle.h"
+#include "mesh/cost.h"
 #include "seg/board_words.h"
 #include "seg/note.h"
 #include "seg/recorder.h"
@@ -16,6 +17,44 @@ struct recorder {
     struct emu_counts counts; /* asked only */
     uint64_t begun;           /* asked only: calls in the flight recorder */
 };
+
+/* The one axis along which two ranks differ, or -1. */
+static int axis_between(const struct emu_mesh *mesh, uint32_t a, uint32_t b)
+{
+    uint32_t own[EMU_MESH_MAX_AXES];
+    uint32_t other[EMU_MESH_MAX_AXES];
+    int found = -1;
+    if (a >= mesh->world || b >= mesh->world)
+        return -1;
+    emu_mesh_coords(mesh, a, own);
+    emu_mesh_coords(mesh, b, other);
+    for (uint32_t i = 0; i < mesh->axis_count; i++) {
+        if (own[i] == other[i])
+            continue;
+        if (found >= 0)
+            return -1;
+        found = (int)i;
+    }
+    return found;
+}
+
+static void count_bytes(const struct emu_rank *rank, struct emu_traffic *traffic,
+                        const struct emu_call *call)
+{
+    const struct emu_roster *roster = rank->roster;
+    uint64_t bytes = call->count * emu_dtype_bytes(call->dtype);
+    if (call->kind == EMU_SEND || call->kind == EMU_RECV) {
+        int axis = axis_between(roster->mesh, rank->id, call->peer);
+        if (axis >= 0)
+            traffic->message_bytes[axis] += emu_cost_bytes(call->kind, call->layout, bytes, 2);
+        return;
+    }
+    if (call->group >= roster->group_count)
+        return;
+    uint32_t family = emu_roster_family_of(roster, call->group);
+    traffic->family_bytes[family] +=
+        emu_cost_bytes(call->kind, call->layout, bytes, roster->families[family].group_size);
+}
 
 static void count(struct emu_traffic *traffic, const struct emu_call *call)
 {
@@ -35,6 +74,7 @@ static enum emu_status wire_start(struct emu_layer *layer, const struct emu_call
                                   struct emu_request **request)
 {
     count(recorder_of(layer)->traffic, call);
+    count_bytes(layer->rank, recorder_of(layer)->traffic, call);
     return layer->below->ops->start(layer->below, call, request);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "mesh/roster.h"
 
 #include <meshemu/mesh.h>
 
@@ -70,6 +71,8 @@ struct emu_step_record {
     uint64_t text_sequences;            /* sequences in the file, for wrapping */
     struct emu_hash batch_hash;         /* of the bytes and masks of all microbatches, in order */
     uint64_t requested[EMU_CATEGORY_COUNT], rounded[EMU_CATEGORY_COUNT]; /* bytes of the arena */
+    uint64_t family_bytes[EMU_ROSTER_MAX_FAMILIES]; /* sent in this step, at the stated cost */
+    uint64_t message_bytes[EMU_MESH_MAX_AXES];
     struct emu_trouble trouble;
     uint32_t event_count; /* may exceed EMU_RECORD_EVENTS: the others are only counted */
     struct emu_record_event events[EMU_RECORD_EVENTS];

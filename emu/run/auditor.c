@@ -49,7 +49,6 @@ static void announce(struct emu_auditor *auditor)
         emu_audit_skip(&auditor->audit, EMU_CHECK_ORACLE, "switched off (checks.oracle: false)");
     if (!auditor->plan->keeps_ledger)
         emu_audit_skip(&auditor->audit, EMU_CHECK_LEDGER, "switched off (checks.ledger: false)");
-    emu_audit_skip(&auditor->audit, EMU_CHECK_TRAFFIC, "not in this version");
 }
 
 enum emu_status emu_auditor_create(const struct emu_plan *plan, const struct emu_corpus *corpus,
@@ -265,6 +264,7 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
         emu_check_data(evidence, audit);
         emu_check_replicas(evidence, audit);
         emu_check_tiling(evidence, audit);
+        emu_check_traffic(evidence, audit);
     }
     if (oracle) {
         sharpen(auditor, oracle);

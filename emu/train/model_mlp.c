@@ -206,7 +206,7 @@ static enum emu_status embed_with_halo(struct emu_trainer *trainer, struct emu_m
     emu_halo_gather(trainer, halo, slot->sequences, windows);
     if (nn->sequence_parallel)
         emu_rows_copy(nn, slot->input[0], emu_rows_at(nn, windows, held.start * width),
-                        held.count * width);
+                      held.count * width);
     return EMU_OK;
 }
 

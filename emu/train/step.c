@@ -185,6 +185,7 @@ static enum emu_status measure(struct emu_trainer *trainer)
 enum emu_status emu_trainer_step(struct emu_trainer *trainer)
 {
     emu_rank_set_step(trainer->rank, trainer->step + 1);
+    trainer->before = *emu_rank_wired(trainer->rank);
     emu_combine_begin(trainer);
     enum emu_status status = count_tokens(trainer);
     if (status == EMU_OK)

@@ -64,6 +64,11 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
     record->inexact = trainer->rounding.rounded;
     memcpy(record->inexact_kernel, trainer->rounding.kernel, sizeof record->inexact_kernel);
     memcpy(record->inexact_where, trainer->rounding.where, sizeof record->inexact_where);
+    const struct emu_traffic *sent = emu_rank_wired(trainer->rank);
+    for (uint32_t i = 0; i < EMU_ROSTER_MAX_FAMILIES; i++)
+        record->family_bytes[i] = sent->family_bytes[i] - trainer->before.family_bytes[i];
+    for (uint32_t i = 0; i < EMU_MESH_MAX_AXES; i++)
+        record->message_bytes[i] = sent->message_bytes[i] - trainer->before.message_bytes[i];
     record->trouble = trainer->trouble;
     record->event_count = trainer->event_count;
     memcpy(record->events, trainer->events, sizeof record->events);

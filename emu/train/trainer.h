@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/bounded.h"
+#include "comm/rank.h"
 #include "ledger/value.h"
 #include "nn/kernel_exact.h"
 #include "nn/layer.h"
@@ -70,6 +71,7 @@ struct emu_trainer {
     uint64_t tokens;      /* valid, of this rank, in that step */
     uint64_t step_tokens; /* valid, of the whole step */
     struct emu_hash batch_hash;
+    struct emu_traffic before; /* what had been sent when the last step began */
 };
 
 /* What a rank's share of the model and of a sequence depends on. */

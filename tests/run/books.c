@@ -32,11 +32,12 @@ static void assert_books(const char *mesh, const char *placement, bool slices)
     cr_assert_eq(result.findings.count, 0, "%s %s: %s", mesh, placement,
                  result.findings.count ? result.findings.items[0].message : "");
     cr_assert_eq(result.audit.figures[EMU_CHECK_MEMORY].status, EMU_CHECK_PASS);
+    cr_assert_eq(result.audit.figures[EMU_CHECK_TRAFFIC].status, EMU_CHECK_PASS);
     emu_training_result_finish(&result);
     plan_close(&f);
 }
 
-Test(training_books, every_rank_holds_what_the_plan_predicts, .timeout = 300)
+Test(training_books, every_rank_holds_and_sends_what_the_plan_predicts, .timeout = 300)
 {
     for (size_t m = 0; m < sizeof meshes / sizeof meshes[0]; m++)
         for (size_t p = 0; p < sizeof placements / sizeof placements[0]; p++)
