@@ -7,7 +7,7 @@
 #define EXACT_SHOWN 23
 
 /* The fraction as text, or "" where it is too wide for the table. */
-static bool put_odds(struct emu_odds *odds, FILE *out)
+static bool put_odds(struct emu_odds *odds, int width, FILE *out)
 {
     struct emu_natural numerator = {0};
     struct emu_natural denominator = {0};
@@ -17,7 +17,7 @@ static bool put_odds(struct emu_odds *odds, FILE *out)
         emu_natural_print(&numerator, &exact);
         emu_text_putc(&exact, '/');
         emu_natural_print(&denominator, &exact);
-        fprintf(out, "  %10.6f %-*s", emu_natural_ratio(&numerator, &denominator), EXACT_SHOWN,
+        fprintf(out, "  %10.6f %-*s", emu_natural_ratio(&numerator, &denominator), width,
                 exact.size > EXACT_SHOWN ? "(exact with --json)" : emu_text_get(&exact));
         good = !exact.failed;
     }
@@ -52,14 +52,15 @@ bool emu_account_print_survival(const struct emu_account_request *request, FILE 
         fprintf(out, "nodes of %" PRIu32 " ranks lost at random\n", survival->node_size);
     else
         fputs("ranks lost at random\n", out);
-    fprintf(out, "  %6s %13s  %-34s  %-34s\n", "lost", "capacity left", "every weight has a holder",
+    fprintf(out, "  %6s %13s  %-34s  %s\n", "lost", "capacity left", "every weight has a holder",
             "every optimizer state has one");
     for (int part = 0; part < EMU_STATE_COUNT; part++)
         emu_odds_begin(&odds[part], sets[part]);
     for (uint64_t lost = 1; lost <= request->survive && good && !ferror(out); lost++) {
         uint64_t left = emu_survival_capacity(&request->books, sets[0].units, lost);
         fprintf(out, "  %6" PRIu64 " %13s", lost, emu_bytes_text((double)left, figure));
-        good = put_odds(&odds[EMU_STATE_WEIGHTS], out) && put_odds(&odds[EMU_STATE_OPTIMIZER], out);
+        good = put_odds(&odds[EMU_STATE_WEIGHTS], EXACT_SHOWN, out) &&
+               put_odds(&odds[EMU_STATE_OPTIMIZER], 0, out);
         fputc('\n', out);
     }
     for (int part = 0; part < EMU_STATE_COUNT; part++)

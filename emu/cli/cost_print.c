@@ -90,14 +90,19 @@ bool emu_cost_write_json(const struct emu_placements *p, FILE *out)
     return good;
 }
 
-static void print_seconds(double seconds, FILE *out)
+/* "1.589 s", "386.653 ms"; returns the columns that a wider unit would take. */
+static int print_seconds(double seconds, FILE *out)
 {
-    if (seconds >= 1)
-        fprintf(out, "%10.3f s ", seconds);
-    else if (seconds >= 1e-3)
-        fprintf(out, "%10.3f ms", seconds * 1e3);
-    else
-        fprintf(out, "%10.3f us", seconds * 1e6);
+    bool whole = seconds >= 1;
+    bool milli = seconds >= 1e-3;
+    fprintf(out, "%10.3f %s",
+            seconds * (whole   ? 1
+                       : milli ? 1e3
+                               : 1e6),
+            whole   ? "s"
+            : milli ? "ms"
+                    : "us");
+    return whole ? 1 : 0;
 }
 
 /* All orders that cost the same share an entry. */
@@ -110,7 +115,8 @@ static size_t print_alike(const struct emu_placements *p, size_t first, struct e
     size_t end = first + 1;
     while (end < p->count && p->items[end].seconds <= p->items[first].seconds)
         end++;
-    print_seconds(p->items[first].seconds, out);
+    int gap = print_seconds(p->items[first].seconds, out);
+    fprintf(out, "%*s", gap, "");
     for (size_t i = first; i < end && i < first + 3; i++) {
         text->size = 0;
         emu_placement_text(p, &p->items[i], text);
