@@ -48,6 +48,14 @@ struct emu_training_step {
         loss_bound; /* loss of the mesh of one, and how far the mesh may be from it */
 };
 
+/* The books of one rank: bytes it asked for, and bytes it sent in the last step that was audited.
+ */
+struct emu_rank_books {
+    uint64_t requested[EMU_CATEGORY_COUNT], rounded[EMU_CATEGORY_COUNT];
+    uint64_t family_bytes[EMU_ROSTER_MAX_FAMILIES]; /* in collectives, by family of the roster */
+    uint64_t message_bytes[EMU_MESH_MAX_AXES];      /* in messages, by axis */
+};
+
 /* Exact arithmetic: where something was rounded for the first time. */
 struct emu_first_rounding {
     uint64_t step; /* 0: nothing was */
@@ -64,6 +72,7 @@ struct emu_training_result {
     struct emu_findings findings;    /* all, causes before what follows from them */
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
+    struct emu_rank_books *books; /* world entries; NULL: no step was audited. Owned */
     struct emu_first_rounding rounding;
     uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */
     struct emu_gradient_view

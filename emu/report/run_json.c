@@ -1,5 +1,6 @@
 #include "report/run_json.h"
 
+#include "report/books_json.h"
 #include "report/finding_json.h"
 #include "report/gradient_json.h"
 #include "report/run_report.h"
@@ -117,17 +118,6 @@ static void put_steps(struct emu_json *json, const struct emu_training_result *r
     emu_json_array_end(json);
 }
 
-/* Figures of books that this run did not keep: an empty object, their checks say why. */
-static void put_books(struct emu_json *json)
-{
-    static const char *const books[] = {"memory", "traffic"};
-    for (size_t i = 0; i < sizeof books / sizeof *books; i++) {
-        emu_json_key(json, books[i]);
-        emu_json_object_begin(json);
-        emu_json_object_end(json);
-    }
-}
-
 static void put_ranks(struct emu_json *json, const struct emu_training_result *result)
 {
     const struct emu_mesh *mesh = result->plan->roster.mesh;
@@ -173,7 +163,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
         emu_gradients_to_json(result->plan, result->gradients, json);
     }
     put_exact(json, result);
-    put_books(json);
+    emu_books_to_json(result, json);
     put_ranks(json, result);
     put_time(json, &result->job);
     emu_json_put_string(json, "replay", result->replay);

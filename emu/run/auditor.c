@@ -17,7 +17,8 @@ struct emu_auditor {
     struct emu_audit audit;
     struct emu_training_step *steps;
     uint64_t step_count, step_room;
-    uint64_t exact_steps; /* in which mesh and oracle were compared bit for bit */
+    uint64_t exact_steps;         /* in which mesh and oracle were compared bit for bit */
+    struct emu_rank_books *books; /* world entries, of the last step; owned */
     struct emu_first_rounding rounding;
     struct emu_hold_bell *bell; /* NULL: nobody is to be held */
     bool rung;
@@ -33,7 +34,8 @@ static enum emu_status build(struct emu_auditor *auditor, const struct emu_corpu
     uint32_t world = auditor->plan->roster.mesh->world;
     auditor->records = calloc(world, sizeof *auditor->records);
     auditor->arenas = calloc(world, sizeof *auditor->arenas);
-    if (!auditor->records || !auditor->arenas)
+    auditor->books = calloc(world, sizeof *auditor->books);
+    if (!auditor->records || !auditor->arenas || !auditor->books)
         return EMU_ENOMEM;
     auditor->evidence = (struct emu_evidence){
         .plan = auditor->plan, .records = auditor->records, .arenas = auditor->arenas};
@@ -79,6 +81,7 @@ void emu_auditor_destroy(struct emu_auditor *auditor)
     emu_gradients_finish(auditor->gradients, auditor->plan->tensor_count);
     emu_audit_finish(&auditor->audit);
     free(auditor->steps);
+    free(auditor->books);
     free(auditor->records);
     free(auditor->arenas);
     free(auditor);
@@ -169,6 +172,18 @@ static void note_step(struct emu_auditor *auditor, const struct emu_oracle_step 
                                    auditor->options->user);
 }
 
+static void keep_books(struct emu_auditor *auditor)
+{
+    for (uint32_t rank = 0; rank < auditor->plan->roster.mesh->world; rank++) {
+        const struct emu_step_record *record = auditor->records[rank];
+        struct emu_rank_books *books = &auditor->books[rank];
+        memcpy(books->requested, record->requested, sizeof books->requested);
+        memcpy(books->rounded, record->rounded, sizeof books->rounded);
+        memcpy(books->family_bytes, record->family_bytes, sizeof books->family_bytes);
+        memcpy(books->message_bytes, record->message_bytes, sizeof books->message_bytes);
+    }
+}
+
 static enum emu_gate_verdict judge(const struct emu_auditor *auditor)
 {
     bool faulty = emu_findings_faults(&auditor->audit.findings) > 0;
@@ -250,6 +265,7 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     struct emu_audit *audit = &auditor->audit;
     const struct emu_evidence *evidence = &auditor->evidence;
     note_step(auditor, oracle);
+    keep_books(auditor);
     if (emu_check_trouble(evidence, audit))
         return;
     size_t before = audit->findings.count;
@@ -360,6 +376,10 @@ void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *r
     result->steps = auditor->steps;
     result->step_count = auditor->step_count;
     result->exact_steps = auditor->exact_steps;
+    if (result->step_count > 0) {
+        result->books = auditor->books;
+        auditor->books = NULL;
+    }
     result->rounding = auditor->rounding;
     result->gradients = auditor->gradients;
     auditor->gradients = NULL;

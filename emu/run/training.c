@@ -190,6 +190,7 @@ void emu_training_result_finish(struct emu_training_result *result)
     emu_audit_finish(&result->audit);
     emu_job_result_finish(&result->job);
     emu_findings_finish(&result->findings);
+    free(result->books);
     free(result->steps);
     free(result->replay);
     *result = (struct emu_training_result){0};

@@ -1,0 +1,14 @@
+/* The "memory" and "traffic" of a run's JSON report: what each rank held and sent. */
+#ifndef EMU_REPORT_BOOKS_JSON_H
+#define EMU_REPORT_BOOKS_JSON_H
+
+#include "check/outcome.h"
+#include "report/json_writer.h"
+
+/* Two keys of the open object: "memory": {"ranks": [{"rank", "requested": {category: bytes},
+ * "rounded"}]} and "traffic": {"ranks": [{"rank", "collectives": {family: bytes}, "messages":
+ * {axis: bytes}}]}, bytes of the last step at their stated cost; zeros left out. Empty objects
+ * where nothing ran. */
+void emu_books_to_json(const struct emu_training_result *result, struct emu_json *json);
+
+#endif
