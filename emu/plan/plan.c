@@ -4,6 +4,7 @@
 #include "plan/model.h"
 #include "plan/positions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,6 +123,30 @@ static enum emu_status plan_make(const struct emu_config *config, uint32_t pp,
     return EMU_OK;
 }
 
+/* A reduction that covers no parameter is a slip of the pen: say which names there are. */
+static bool covers_something(const struct emu_plan *plan, struct emu_text *diagnostics)
+{
+    const struct emu_recipe_config *recipe = &plan->config->recipe;
+    bool good = true;
+    for (size_t i = 0; recipe->given && i < recipe->reduce_count; i++) {
+        const char *glob = recipe->reduce[i].params;
+        bool found = !glob || !strcmp(glob, "all");
+        for (uint32_t t = 0; t < plan->tensor_count && !found; t++)
+            found = emu_glob_match(glob, plan->tensors[t].name);
+        if (found)
+            continue;
+        char key[64];
+        snprintf(key, sizeof key, "recipe.reduce[%zu].params", i);
+        emu_config_complain(plan->config, diagnostics, key,
+                            "'%s' names no parameter; there are %s%s%s%s", glob,
+                            plan->tensors[0].name, plan->tensor_count > 1 ? ", " : "",
+                            plan->tensor_count > 1 ? plan->tensors[1].name : "",
+                            plan->tensor_count > 2 ? ", ..." : "");
+        good = false;
+    }
+    return good;
+}
+
 enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text *diagnostics,
                                 struct emu_plan **plan)
 {
@@ -132,7 +157,8 @@ enum emu_status emu_plan_create(const struct emu_config *config, struct emu_text
     if (status != EMU_OK)
         return status;
     made->keeps_ledger = config->checks.ledger;
-    status = plan_groups(made, &config->mesh, false);
+    status =
+        covers_something(made, diagnostics) ? plan_groups(made, &config->mesh, false) : EMU_EPARSE;
     if (status != EMU_OK) {
         emu_plan_destroy(made);
         return status;

@@ -245,6 +245,8 @@ ParameterizedTestParameters(plan_runnable, what_cannot_run_is_refused_with_a_rea
     static struct refused cases[] = {
         {"mesh: dp=2\n", "needs a model"},
         {"mesh: dp=2\n" MODEL, "needs a text"},
+        {"mesh: dp=2\n" MODEL DATA "recipe: {reduce: [{over: [dp], params: 'layer.*'}]}\n",
+         "names no parameter"},
         {"mesh: dp=2,pp=3\n" MODEL DATA, "cannot fill 3 pipeline stages"},
         {"mesh: dp=2\nmodel: {kind: mlp_lm, hidden: 1000000000, embed: 1000000000}\n" DATA,
          "2^40 elements"},
