@@ -1,8 +1,6 @@
 #include "plan/plan.h"
 
-#include "base/philox.h"
 #include "plan/model.h"
-#include "plan/positions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,146 +196,9 @@ void emu_plan_destroy(struct emu_plan *plan)
     free(plan);
 }
 
-bool emu_tensor_is_vocabulary(const struct emu_tensor_plan *tensor)
-{
-    return tensor->rows == EMU_VOCAB && tensor->over_tp.kind == EMU_SHARD &&
-           (!strcmp(tensor->name, "embed.weight") || !strcmp(tensor->name, "head.weight"));
-}
-
-struct emu_block emu_tensor_block(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index)
-{
-    const struct emu_tensor_plan *t = &plan->tensors[tensor];
-    struct emu_block block = {0, t->rows, 0, t->columns};
-    if (t->over_tp.kind != EMU_SHARD)
-        return block;
-    bool by_rows = t->over_tp.dimension == 0;
-    struct emu_slice part = emu_slice_chunk(by_rows ? t->rows : t->columns, plan->tp, tp_index);
-    if (by_rows) {
-        block.first_row = part.start;
-        block.rows = part.count;
-    } else {
-        block.first_column = part.start;
-        block.columns = part.count;
-    }
-    return block;
-}
-
-uint64_t emu_tensor_room(const struct emu_plan *plan, uint32_t tensor, uint32_t tp_index)
-{
-    const struct emu_tensor_plan *t = &plan->tensors[tensor];
-    struct emu_block block = emu_tensor_block(plan, tensor, tp_index);
-    if (emu_tensor_is_vocabulary(t))
-        block.rows = (t->rows + plan->tp - 1) / plan->tp;
-    return block.rows * block.columns;
-}
-
-double emu_plan_draw(const struct emu_plan *plan, uint32_t tensor, uint64_t element)
-{
-    const struct emu_tensor_plan *t = &plan->tensors[tensor];
-    if (t->init == EMU_INIT_ONES)
-        return 1.0;
-    uint64_t seed = plan->config->train.seed;
-    if (plan->config->arithmetic == EMU_ARITH_EXACT)
-        return emu_random_ternary(seed, tensor, element);
-    if (t->init == EMU_INIT_ZEROS)
-        return 0.0;
-    double value = emu_random_symmetric(seed, tensor, element) * t->init_scale;
-    return plan->config->arithmetic == EMU_ARITH_F32 ? (double)(float)value : value;
-}
-
-int64_t emu_plan_tensor(const struct emu_plan *plan, const char *name)
-{
-    for (uint32_t i = 0; i < plan->tensor_count; i++)
-        if (!strcmp(plan->tensors[i].name, name))
-            return i;
-    return -1;
-}
-
-uint32_t emu_plan_sources(const struct emu_plan *plan)
-{
-    return plan->shape.dp * plan->shape.cp * plan->shape.microbatches;
-}
-
-uint32_t emu_plan_source(const struct emu_plan *plan, uint32_t dp, uint32_t cp, uint32_t micro)
-{
-    return (dp * plan->shape.cp + cp) * plan->shape.microbatches + micro;
-}
-
-void emu_source_name(const struct emu_plan *plan, uint32_t source, struct emu_text *out)
-{
-    const struct emu_source_shape *shape = &plan->shape;
-    const struct {
-        const char *name;
-        uint32_t size, index;
-    } parts[] = {{"dp", shape->dp, source / shape->microbatches / shape->cp},
-                 {"cp", shape->cp, source / shape->microbatches % shape->cp},
-                 {"mb", shape->microbatches, source % shape->microbatches}};
-    size_t put = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i].size == 1)
-            continue;
-        emu_text_printf(out, "%s%s=%u", put ? "," : "", parts[i].name, (unsigned)parts[i].index);
-        put++;
-    }
-    if (!put)
-        emu_text_puts(out, "dp=0");
-}
-
-void emu_lane_name(const struct emu_plan *plan, uint32_t lane, struct emu_text *out)
-{
-    uint32_t sources = emu_plan_sources(plan);
-    emu_source_name(plan, lane % sources, out);
-    if (lane >= sources)
-        emu_text_printf(out, "@use%u", (unsigned)(lane / sources));
-}
-
-struct emu_slice emu_plan_sequences(const struct emu_plan *plan, uint32_t source)
-{
-    const struct emu_source_shape *shape = &plan->shape;
-    uint32_t dp = source / shape->microbatches / shape->cp;
-    struct emu_slice shard = emu_slice_chunk(plan->batch, shape->dp, dp);
-    struct emu_slice part =
-        emu_slice_chunk(shard.count, shape->microbatches, source % shape->microbatches);
-    part.start += shard.start;
-    return part;
-}
-
-/* Tokens of an inline source, masked ones included. */
-static uint64_t inline_rows(const struct emu_token_list *tokens, uint32_t source)
-{
-    return tokens->first[source + 1] - tokens->first[source];
-}
-
-/* Of any cp coordinate: in a balanced split the first one may own a short last run. */
-static uint64_t positions_most(const struct emu_plan *plan)
-{
-    uint64_t most = 0;
-    for (uint32_t cp = 0; cp < plan->shape.cp; cp++)
-        if (emu_positions_owned(plan, cp) > most)
-            most = emu_positions_owned(plan, cp);
-    return most;
-}
-
-uint64_t emu_plan_rows_most(const struct emu_plan *plan)
-{
-    const struct emu_data_config *data = &plan->config->data;
-    if (!data->inline_tokens)
-        return emu_plan_sequences(plan, 0).count * positions_most(plan);
-    uint64_t most = 0;
-    for (uint32_t source = 0; source < emu_plan_sources(plan); source++)
-        if (inline_rows(data->inline_tokens, source) > most)
-            most = inline_rows(data->inline_tokens, source);
-    return most;
-}
-
 bool emu_plan_keeps_fresh(const struct emu_plan *plan)
 {
     bool oracle = plan->roster.mesh == &plan->mesh;
     bool shards = plan->shard_family != UINT32_MAX;
     return plan->microbatches > 1 || plan->recipe.clipped || oracle || shards;
-}
-
-bool emu_tensor_is_shard(const struct emu_plan *plan, uint32_t tensor)
-{
-    return plan->tensors[tensor].over_tp.kind == EMU_SHARD;
 }
