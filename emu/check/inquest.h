@@ -82,6 +82,13 @@ struct emu_late {
 void emu_inquest_late(struct emu_inquest *inquest, const struct emu_scene *scene,
                       const struct emu_needs *needs, const struct emu_late *late);
 
+/* The same without a budget: a note, STRAGGLER, once for each rank. kept_ns is over a second. */
+void emu_inquest_straggles(struct emu_inquest *inquest, const struct emu_scene *scene,
+                           const struct emu_needs *needs, const struct emu_late *late);
+
+/* A rank was stopped for so long and goes on: a note, STOPPED. */
+void emu_inquest_continued(struct emu_inquest *inquest, uint32_t rank, uint64_t stopped_ns);
+
 /* Everybody else has ended, is stopped or waits for a stopped rank, and has for grace_ns: STOPPED,
  * culprits the ranks that are stopped. */
 void emu_inquest_stopped(struct emu_inquest *inquest, const struct emu_scene *scene,

@@ -57,6 +57,33 @@ void emu_inquest_late(struct emu_inquest *inquest, const struct emu_scene *scene
     inquest->latest = place;
 }
 
+void emu_inquest_straggles(struct emu_inquest *inquest, const struct emu_scene *scene,
+                           const struct emu_needs *needs, const struct emu_late *late)
+{
+    for (size_t i = 0; i < inquest->findings.count; i++) {
+        const struct emu_finding *told = &inquest->findings.items[i];
+        if (told->class_id == EMU_CLASS_STRAGGLER && told->culprits &&
+            told->culprits[0] == late->rank)
+            return;
+    }
+    size_t place = emu_liveness_late(scene, needs, late, &inquest->findings);
+    emu_inquest_count(inquest, place);
+}
+
+void emu_inquest_continued(struct emu_inquest *inquest, uint32_t rank, uint64_t stopped_ns)
+{
+    struct emu_finding *finding = emu_findings_add(&inquest->findings, EMU_CLASS_STOPPED);
+    if (!finding)
+        return; /* a note less */
+    struct emu_text text = {0};
+    emu_rank_text(&text, inquest->roster->mesh, rank);
+    finding->note = true;
+    emu_finding_message(finding, "%s was stopped by a signal and continued after %.3g s",
+                        emu_text_get(&text), (double)stopped_ns / 1e9);
+    emu_text_finish(&text);
+    emu_finding_culprit(finding, rank);
+}
+
 void emu_inquest_stopped(struct emu_inquest *inquest, const struct emu_scene *scene,
                          uint64_t grace_ns)
 {

@@ -9,14 +9,19 @@
 size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *needs,
                          const struct emu_late *late, struct emu_findings *findings)
 {
-    struct emu_finding *finding = emu_findings_add(findings, EMU_CLASS_STALL);
+    bool fault = late->budget_ns > 0;
+    struct emu_finding *finding =
+        emu_findings_add(findings, fault ? EMU_CLASS_STALL : EMU_CLASS_STRAGGLER);
     if (!finding)
         return EMU_NO_FINDING;
     struct emu_text text = {0};
+    finding->note = !fault;
     emu_rank_text(&text, scene->roster->mesh, late->rank);
-    emu_text_printf(&text,
-                    " has kept others waiting for %.3g s in its own code, stall_after is %g s: ",
-                    (double)late->kept_ns / 1e9, (double)late->budget_ns / 1e9);
+    emu_text_printf(&text, " has kept others waiting for %.3g s in its own code",
+                    (double)late->kept_ns / 1e9);
+    if (fault)
+        emu_text_printf(&text, ", stall_after is %g s", (double)late->budget_ns / 1e9);
+    emu_text_puts(&text, ": ");
     emu_need_text(&text, scene, needs, late->waiter);
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);

@@ -113,10 +113,10 @@ bool emu_crew_look(struct emu_crew *crew, uint32_t rank)
         return false;
     case EMU_PROCESS_STOPPED:
         one->fate = EMU_FATE_STOPPED;
+        one->stopped_ns = emu_clock_ns();
         return true;
     case EMU_PROCESS_CONTINUED:
         one->fate = EMU_FATE_ALIVE;
-        one->continued_ns = emu_clock_ns();
         return true;
     case EMU_PROCESS_EXITED:
         one->fate = EMU_FATE_EXITED;

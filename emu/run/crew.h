@@ -20,6 +20,7 @@ struct emu_crew_rank {
     struct emu_process process;
     enum emu_fate fate;
     int code;
+    uint64_t stopped_ns;   /* when it was last seen to stop */
     uint64_t continued_ns; /* when it was seen to go on after a stop; 0: never stopped */
     bool condemned;        /* the launcher has sent it SIGKILL because of a finding */
 };

@@ -124,6 +124,17 @@ static bool longest_waiter(struct emu_detector *detector, uint32_t rank, uint32_
     return found;
 }
 
+bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budget_ns)
+{
+    for (uint32_t rank = 0; rank < detector->needs.world; rank++) {
+        const struct emu_need *need = &detector->needs.ranks[rank];
+        if (need->stand == EMU_STAND_WAITS && detector->last_ns > need->since_ns &&
+            detector->last_ns - need->since_ns >= budget_ns)
+            return true;
+    }
+    return false;
+}
+
 bool emu_detector_finds_late(struct emu_detector *detector, const struct emu_patience *patience,
                              struct emu_late *late)
 {

@@ -40,6 +40,9 @@ bool emu_detector_read(struct emu_detector *detector, const struct emu_segment *
 /* After a steady reading: are there deadlocked ranks? Then the knots are known. */
 bool emu_detector_finds_knots(struct emu_detector *detector, enum emu_status *status);
 
+/* Has somebody waited for so long? Costs nothing, unlike the scene for the next question. */
+bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budget_ns);
+
 /* After a steady reading and a scene with calls: a rank that has kept another one waiting in its
  * own code for budget_ns or longer; called again after it was ended. */
 struct emu_patience {

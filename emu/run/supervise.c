@@ -155,11 +155,26 @@ static void handle_death(struct emu_supervision *s, uint32_t rank, uint64_t even
     emu_supervision_read(s);
 }
 
+/* Seen to go on, or to have ended by itself, for which it must have gone on. Holding the ranks
+ * stops them too. */
+static void note_continued(struct emu_supervision *s, uint32_t rank)
+{
+    struct emu_crew_rank *one = &s->crew->ranks[rank];
+    one->continued_ns = emu_clock_ns();
+    if (!s->held)
+        emu_inquest_continued(&s->inquest, rank, one->continued_ns - one->stopped_ns);
+}
+
 void emu_supervision_look_at(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
 {
     struct emu_crew_rank *one = &s->crew->ranks[rank];
-    while (!emu_fate_is_gone(one->fate) && emu_crew_look(s->crew, rank)) {
+    while (!emu_fate_is_gone(one->fate)) {
+        bool stopped = one->fate == EMU_FATE_STOPPED;
+        if (!emu_crew_look(s->crew, rank))
+            return;
         emu_detector_wake(&s->detector);
+        if (stopped && (one->fate == EMU_FATE_ALIVE || one->fate == EMU_FATE_EXITED))
+            note_continued(s, rank);
         if (emu_fate_is_gone(one->fate))
             handle_death(s, rank, event_ns);
     }

@@ -5,6 +5,7 @@
 
 #define ALL_CALLS 256 /* that a recorder keeps */
 #define STOP_GRACE_NS UINT64_C(2000000000)
+#define STRAGGLER_NS UINT64_C(1000000000) /* worth a note */
 
 static uint64_t grace_of(const struct emu_supervision *s)
 {
@@ -49,15 +50,27 @@ static void handle_knots(struct emu_supervision *s)
             emu_crew_condemn(s->crew, rank);
 }
 
+/* How long a rank may keep others waiting before something is said. */
+static uint64_t patience_of(const struct emu_supervision *s)
+{
+    return s->job->stall_after_ns ? s->job->stall_after_ns : STRAGGLER_NS;
+}
+
+/* true: there may be more of them. */
 static bool handle_late(struct emu_supervision *s)
 {
     struct emu_late late;
-    struct emu_patience patience = {s->crew, &s->capture.scene, s->job->stall_after_ns};
-    if (!patience.budget_ns)
+    struct emu_patience patience = {s->crew, &s->capture.scene, patience_of(s)};
+    if (!emu_detector_waits_long(&s->detector, patience.budget_ns))
         return false;
     take_scene(s, s->detector.last_ns);
     if (!emu_detector_finds_late(&s->detector, &patience, &late) || someone_died(s))
         return false;
+    if (!s->job->stall_after_ns) {
+        late.budget_ns = 0;
+        emu_inquest_straggles(&s->inquest, &s->capture.scene, &s->detector.needs, &late);
+        return false;
+    }
     emu_inquest_late(&s->inquest, &s->capture.scene, &s->detector.needs, &late);
     if (!ends_run(s))
         emu_crew_condemn(s->crew, late.rank);
@@ -105,7 +118,7 @@ void emu_supervision_watch(struct emu_supervision *s)
         return;
     if (judge_waits(s) != EMU_OK)
         s->inquest.lost++; /* a verdict that leaves waits out would be wrong */
-    emu_detector_plan(detector, s->job->stall_after_ns, grace_of(s));
+    emu_detector_plan(detector, patience_of(s), grace_of(s));
 }
 
 void emu_supervision_find_lost(struct emu_supervision *s)
