@@ -105,6 +105,7 @@ leg_suites() {
     program score_mesh tests/suites/tools/score_mesh.py build/release/meshemu tests/suites/truths/mesh.json
     program score_gradients tests/suites/tools/score_gradients.py build/release/meshemu tests/suites/gradients
     program score_scenarios tests/suites/tools/score_scenarios.py build/release/meshemu tests/suites/scenarios --repeat 5
+    program script_soak tests/script_soak.py build/release/meshemu --runs 400 --busy
     program score_run tests/score_run.py build/release/meshemu
 }
 
