@@ -9,6 +9,7 @@
 #include "report/record_json.h"
 #include "report/run_json.h"
 #include "report/run_report.h"
+#include "run/fault_load.h"
 #include "run/training.h"
 
 #include <inttypes.h>
@@ -29,6 +30,7 @@ struct session {
     const struct emu_run_options *options;
     struct emu_config *config;
     struct emu_plan *plan;
+    struct emu_fault_load faults;
     char *text;
     size_t text_size;
     struct emu_json_output json;
@@ -54,15 +56,6 @@ static int give_up(struct emu_text *diagnostics, enum emu_status status)
     return exit_of(status);
 }
 
-/* Options that are part of the command line but not of this version. */
-static int check_options(const struct emu_run_options *options)
-{
-    if (!options->fault_count)
-        return EXIT_PASS;
-    fputs("meshemu run: --fault is not available in this version\n", stderr);
-    return EXIT_USAGE;
-}
-
 static int read_config(struct session *session)
 {
     const struct emu_run_options *options = session->options;
@@ -71,6 +64,9 @@ static int read_config(struct session *session)
         options->config_path, options->sets, options->set_count, &diagnostics, &session->config);
     if (status == EMU_OK)
         status = emu_plan_create(session->config, &diagnostics, &session->plan);
+    struct emu_fault_specs specs = {options->faults, options->fault_count, "--fault"};
+    if (status == EMU_OK)
+        status = emu_fault_load_plan(session->plan, &specs, &diagnostics, &session->faults);
     if (status != EMU_OK)
         return give_up(&diagnostics, status);
     emu_text_finish(&diagnostics);
@@ -136,28 +132,41 @@ static void show_progress(const struct emu_training_step *step, uint64_t steps, 
     fflush(stderr);
 }
 
+/* A fault that never met its address proves nothing. */
+static void name_idle_faults(const struct session *session)
+{
+    for (size_t i = 0; i < session->faults.set.count; i++)
+        if (emu_fault_load_fired(&session->faults, i) == 0)
+            fprintf(stderr,
+                    "meshemu run: note: the fault '%s' did not act: nothing met its address\n",
+                    session->faults.faults[i].spec);
+}
+
 static int run(struct session *session)
 {
     const struct emu_run_options *options = session->options;
     bool watched = !options->quiet && emu_terminal_is(STDERR_FILENO);
-    struct emu_training_options training = {.text = session->text,
-                                            .text_size = session->text_size,
-                                            .timeout_ns = options->timeout_ns,
-                                            .only_output = options->only_output,
-                                            .stop_on_finding = options->stop_on_finding,
-                                            .keep_going = options->keep_going,
-                                            .gradients = options->gradients,
-                                            .keep_records = options->record != NULL,
-                                            .output_fd = json_on_stdout(session) ? STDERR_FILENO
-                                                                                 : STDOUT_FILENO,
-                                            .replay = options->replay,
-                                            .progress = watched ? show_progress : NULL,
-                                            .user = session};
+    struct emu_training_options training = {
+        .text = session->text,
+        .text_size = session->text_size,
+        .timeout_ns = options->timeout_ns,
+        .only_output = options->only_output,
+        .stop_on_finding = options->stop_on_finding,
+        .keep_going = options->keep_going,
+        .gradients = options->gradients,
+        .keep_records = options->record != NULL,
+        .output_fd = json_on_stdout(session) ? STDERR_FILENO : STDOUT_FILENO,
+        .replay = options->replay,
+        .faults = session->faults.set.count ? &session->faults.set : NULL,
+        .progress = watched ? show_progress : NULL,
+        .user = session};
     session->began_ns = emu_clock_ns();
     enum emu_status status = emu_training_run(session->plan, &training, &session->result);
     if (session->progress_shown)
         fputs("\r\033[K", stderr);
     session->ran = status == EMU_OK;
+    if (session->ran)
+        name_idle_faults(session);
     return session->ran ? EXIT_PASS : EXIT_SYSTEM;
 }
 
@@ -233,9 +242,7 @@ static int show_recipe(const struct session *session)
 
 static int perform(struct session *session)
 {
-    int code = check_options(session->options);
-    if (code == EXIT_PASS)
-        code = read_config(session);
+    int code = read_config(session);
     if (code == EXIT_PASS && session->options->show_recipe)
         return show_recipe(session);
     if (code == EXIT_PASS)
@@ -261,6 +268,7 @@ int emu_command_run(const struct emu_run_options *options)
         emu_training_result_finish(&session.result);
     emu_json_output_discard(&session.json);
     free(session.text);
+    emu_fault_load_finish(&session.faults);
     emu_plan_destroy(session.plan);
     emu_config_destroy(session.config);
     return code;

@@ -25,6 +25,7 @@ struct emu_rank {
     uint64_t open_requests;
     uint64_t received;
     struct emu_traffic asked, wired;
+    struct emu_phase_watch phases;
 };
 
 /* Backends and recorders. NULL: no memory. */

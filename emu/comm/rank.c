@@ -93,6 +93,11 @@ void emu_rank_set_strict(struct emu_rank *rank, bool strict)
     rank->strict = strict;
 }
 
+void emu_rank_watch_phases(struct emu_rank *rank, struct emu_phase_watch watch)
+{
+    rank->phases = watch;
+}
+
 void emu_rank_set_step(struct emu_rank *rank, uint64_t step)
 {
     if (rank->segment)

@@ -111,11 +111,44 @@ static void deposit(const struct shm_request *request)
         deposit_part(request, call->ledger, own->ledger_at, call->ledger_count * sizeof(uint64_t));
 }
 
+/* Tell the watch of this rank, if there is one. */
+static void tell(const struct shm_backend *backend, const struct shm_request *request,
+                 enum emu_phase phase, const struct emu_deposit *deposited)
+{
+    const struct emu_phase_watch *watch = &backend->layer.rank->phases;
+    if (watch->entered)
+        watch->entered(watch->user, phase, &request->base.call, deposited);
+}
+
+static void enter(const struct shm_backend *backend, const struct shm_request *request,
+                  enum emu_phase phase)
+{
+    emu_board_set_phase(backend->segment, backend->id, phase);
+    if (phase != EMU_PHASE_DEPOSIT) /* that one is told once the bytes are there */
+        tell(backend, request, phase, &(struct emu_deposit){0});
+}
+
+/* What this round has deposited of the input. */
+static struct emu_deposit deposited(const struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t start = own->rounds_given * ring->chunk_bytes;
+    uint64_t end = at_most(own->payload, start + ring->chunk_bytes);
+    if (start >= end)
+        return (struct emu_deposit){0};
+    return (struct emu_deposit){emu_ring_deposit(ring, request->note.index, own->group->me,
+                                                 own->rounds_given, own->bytes_max),
+                                start, end - start};
+}
+
 static void give_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
-    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_DEPOSIT);
+    enter(backend, request, EMU_PHASE_DEPOSIT);
     deposit(request);
+    struct emu_deposit given = deposited(request);
+    tell(backend, request, EMU_PHASE_DEPOSIT, &given);
     emu_slot_announce(&own->group->ring, request->note.index, own->group->me, own->rounds_given,
                       own->rounds);
     own->rounds_given++;
@@ -219,7 +252,7 @@ static void take_ledger(const struct shm_request *request)
 static void take_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
-    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_COPYOUT);
+    enter(backend, request, EMU_PHASE_COPYOUT);
     if (request->base.call.kind != EMU_BARRIER) {
         if (emu_kind_reduces(request->base.call.kind))
             take_folded(request);
@@ -256,7 +289,7 @@ static bool post(struct shm_backend *backend, struct shm_request *request)
         return true;
     }
     /* At the breach itself we sign all the same: the others shall see what was asked for. */
-    emu_board_set_phase(backend->segment, backend->id, EMU_PHASE_SIGNATURE);
+    enter(backend, request, EMU_PHASE_SIGNATURE);
     emu_slot_sign(&group->ring, index, group->me, &request->note, request->collective.rounds);
     give_round(backend, request);
     return true;

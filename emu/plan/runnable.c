@@ -87,14 +87,6 @@ static bool refuse(const struct emu_config *config, struct emu_text *diagnostics
     return false;
 }
 
-static bool check_features(const struct emu_config *config, struct emu_text *diagnostics)
-{
-    bool good = true;
-    if (config->fault_count)
-        good = refuse(config, diagnostics, "faults", "this version injects no faults");
-    return good;
-}
-
 bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnostics)
 {
     if (!config->has_mesh)
@@ -112,6 +104,5 @@ bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnos
                              : "a run needs a text, e.g. data: {text: quickstart.txt}");
     bool good = check_sizes(config, diagnostics);
     good = check_sources(config, diagnostics) && good;
-    good = check_axes(config, diagnostics) && good;
-    return check_features(config, diagnostics) && good;
+    return check_axes(config, diagnostics) && good;
 }

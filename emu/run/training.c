@@ -2,6 +2,7 @@
 
 #include "check/finding_build.h"
 #include "comm/rank.h"
+#include "fault/fault_filter.h"
 #include "run/auditor.h"
 #include "run/hold_bell.h"
 #include "seg/board.h"
@@ -17,7 +18,8 @@ struct training {
     const struct emu_plan *plan;
     struct emu_corpus corpus;
     struct emu_auditor *auditor;
-    struct emu_hold_bell bell; /* of --stop-on-finding */
+    const struct emu_fault_set *faults; /* NULL: none */
+    struct emu_hold_bell bell;          /* of --stop-on-finding */
     bool bell_open;
 };
 
@@ -35,7 +37,10 @@ static enum emu_status report(struct emu_rank *rank, const struct emu_trainer *t
 static enum emu_status train(struct emu_rank *rank, const struct training *training)
 {
     struct emu_trainer *trainer;
-    enum emu_status status = emu_trainer_create(training->plan, &training->corpus, rank, &trainer);
+    enum emu_status status =
+        training->faults ? emu_fault_filter_push(rank, training->faults) : EMU_OK;
+    if (status == EMU_OK)
+        status = emu_trainer_create(training->plan, &training->corpus, rank, &trainer);
     if (status != EMU_OK)
         return status;
     enum emu_gate_verdict verdict = EMU_GATE_GO_ON;
@@ -166,7 +171,7 @@ enum emu_status emu_training_run(const struct emu_plan *plan,
                                  const struct emu_training_options *options,
                                  struct emu_training_result *result)
 {
-    struct training training = {.plan = plan};
+    struct training training = {.plan = plan, .faults = options->faults};
     *result = (struct emu_training_result){.config = plan->config, .plan = plan};
     enum emu_status status = prepare(&training, options);
     if (status == EMU_OK)

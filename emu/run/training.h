@@ -3,6 +3,7 @@
 #define EMU_RUN_TRAINING_H
 
 #include "check/outcome.h"
+#include "fault/fault_set.h"
 #include "plan/plan.h"
 #include "run/job.h"
 
@@ -20,6 +21,7 @@ struct emu_training_options {
     bool gradients;    /* keep those of the last step */
     int output_fd;     /* where the ranks' tagged output goes */
     const char *replay;
+    const struct emu_fault_set *faults; /* to inject; NULL: none */
     /* Called by the auditor after each step, for progress lines; may be NULL. */
     void (*progress)(const struct emu_training_step *step, uint64_t steps, void *user);
     void *user;
