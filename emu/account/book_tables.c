@@ -124,7 +124,7 @@ void emu_book_tensors(const struct emu_books *books, FILE *out)
         snprintf(divided, sizeof divided, "/ %" PRIu32 " is", shapes->world);
     fprintf(out, "\nTensors\n  %-32s %6s %13s  %-13s %13s %8s %15s  %-8s %s\n", "name", "count",
             "elements", "over tp", "on a rank", "share", "on all ranks", "x unique", divided);
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count && times[kind]; i++) {
             struct line line = line_of(shapes, kind, &part->shapes[i], times[kind]);

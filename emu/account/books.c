@@ -6,7 +6,7 @@ emu_u128 emu_elements_of(const struct emu_shapes *shapes, const struct emu_rank_
                          uint32_t shard)
 {
     emu_u128 sum = 0;
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count; i++) {
             const struct emu_shape *shape = &part->shapes[i];
@@ -81,7 +81,7 @@ static bool count_unique(struct emu_books *books)
     const struct emu_shapes *shapes = &books->shapes;
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};
     emu_u128 sum = 0;
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count; i++)
             sum = emu_exact_add(

@@ -82,7 +82,7 @@ bool emu_causes_find(struct emu_books *books)
     const struct emu_shapes *shapes = &books->shapes;
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};
     struct tally tally = {0};
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count && times[kind]; i++)
             count_shape(shapes, &part->shapes[i], times[kind], part->shapes[i].tied ? 2 : 1,

@@ -126,7 +126,7 @@ void emu_claim_judge_weight(const struct emu_shapes *shapes, const struct emu_sh
 static void judge_tensors(struct emu_claim *claim, const struct emu_shapes *shapes, int category)
 {
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &shapes->parts[kind];
         for (uint32_t i = 0; i < part->count && times[kind]; i++) {
             struct view view = view_of(shapes, &part->shapes[i], category);

@@ -86,7 +86,7 @@ static bool part_fits(const struct emu_part *part, uint64_t times)
 static void check_size(const struct emu_shapes *shapes, struct emu_text *diagnostics)
 {
     const uint64_t times[EMU_PART_COUNT] = {1, shapes->early, shapes->layers - shapes->early, 1};
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         if (part_fits(&shapes->parts[kind], times[kind]))
             continue;
         emu_config_complain(shapes->config, diagnostics, "model",

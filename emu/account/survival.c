@@ -32,18 +32,31 @@ static emu_u128 real_elements(const struct emu_shape *shape, const struct emu_tp
     return left < local ? left : local;
 }
 
-/* Of a tensor's shards those that hold more than padding, the most over all tensors that decide. */
+/* Tensors by how many ranks hold each of their slices. */
+enum holders {
+    HELD_ONCE,    /* as often as any slice that tp cuts: these make the sets */
+    HELD_MORE,    /* copied over tp, or heads of k and v that are */
+    HELD_AT_ENDS, /* a tied table, on two stages */
+};
+
+static enum holders holders_of(const struct search *s, const struct emu_shape *shape)
+{
+    if (shape->tied)
+        return HELD_AT_ENDS;
+    return s->cells > 1 && shape->pieces != s->cells ? HELD_MORE : HELD_ONCE;
+}
+
+/* Of a tensor's shards those that hold more than padding, the most over all such tensors. */
 static uint32_t shards_used(const struct search *s, const struct emu_stage_content *content,
-                            const struct emu_tp_run *run, uint32_t tp)
+                            const struct emu_tp_run *run, uint32_t tp, enum holders which)
 {
     emu_u128 most = 0;
-    for (int kind = 0; kind < EMU_PART_COUNT; kind++) {
+    for (unsigned kind = 0; kind < EMU_PART_COUNT; kind++) {
         const struct emu_part *part = &s->books->shapes.parts[kind];
         for (uint32_t i = 0; i < part->count; i++) {
             const struct emu_shape *shape = &part->shapes[i];
             emu_u128 local = emu_shape_local(shape, run);
-            if (!local || !emu_stage_holds(content, kind, shape) ||
-                (s->cells > 1 && shape->pieces != s->cells))
+            if (!local || !emu_stage_holds(content, kind, shape) || holders_of(s, shape) != which)
                 continue;
             emu_u128 used =
                 emu_exact_ceil(real_elements(shape, run, tp), emu_exact_ceil(local, s->shard));
@@ -96,17 +109,25 @@ static uint32_t cut_stretches(const struct search *s, struct stretch list[STRETC
 
 /* Take what this kind of stage uses into the stretches. */
 static void widen(const struct search *s, const struct emu_stage_content *content,
-                  struct stretch *list, uint32_t count)
+                  enum holders which, struct stretch *list, uint32_t count)
 {
     const struct emu_tp_run *run = s->books->shapes.runs;
     uint32_t begin = 0;
     for (uint32_t i = 0; i < count; i++) {
         while (begin - run->first >= run->count)
             run++;
-        uint32_t used = shards_used(s, content, run, begin);
+        uint32_t used = shards_used(s, content, run, begin, which);
         list[i].used = used > list[i].used ? used : list[i].used;
         begin = list[i].end;
     }
+}
+
+static uint32_t most_used(const struct stretch *list, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most = list[i].used > most ? list[i].used : most;
+    return most;
 }
 
 /* Sum over blocks of tp coordinates that share a node: each counts with its most shards. */
@@ -146,7 +167,7 @@ static uint64_t count_sets(const struct search *s)
     for (uint32_t stage = 0; stage < shapes->pp; stage++) {
         struct emu_stage_content content = emu_stage_content_of(shapes, stage, begin);
         begin += content.early + content.late;
-        widen(s, &content, list, count);
+        widen(s, &content, HELD_ONCE, list, count);
         if ((stage + 1) % s->cut.pp == 0) {
             sum += count_over_tp(s, list, count);
             for (uint32_t i = 0; i < count; i++)
@@ -195,22 +216,58 @@ static bool cut_mesh(const struct emu_mesh *mesh, uint32_t node_size, struct emu
     return true;
 }
 
-/* Where tp coordinates hold nothing of mlp_lm's hidden dimension, a tied table alone decides, and
- * its holders are twice as many as those of any other slice. */
+/* In a stage a tensor that more ranks hold reaches into shards that nothing else uses. */
+static bool copies_decide(const struct search *s, const struct emu_stage_content *content)
+{
+    struct stretch once[STRETCHES];
+    struct stretch more[STRETCHES];
+    uint32_t count = cut_stretches(s, once);
+    cut_stretches(s, more);
+    widen(s, content, HELD_ONCE, once, count);
+    widen(s, content, HELD_MORE, more, count);
+    return most_used(more, count) > most_used(once, count);
+}
+
+/* On some tp coordinate a tied table reaches into shards that nothing else uses on either end. */
+static bool table_decides(const struct search *s, const struct emu_stage_content *first,
+                          const struct emu_stage_content *last)
+{
+    struct stretch once[STRETCHES];
+    struct stretch table[STRETCHES];
+    uint32_t count = cut_stretches(s, once);
+    cut_stretches(s, table);
+    widen(s, first, HELD_ONCE, once, count);
+    widen(s, last, HELD_ONCE, once, count);
+    widen(s, first, HELD_AT_ENDS, table, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (table[i].used > once[i].used)
+            return true;
+    }
+    return false;
+}
+
+/* The formula is for sets of one size. In models of a few elements, tensors that are held more
+ * often can make sets of their own, which are larger. */
 static bool sizes_differ(const struct search *s, struct emu_text *error)
 {
     const struct emu_shapes *shapes = &s->books->shapes;
-    const struct emu_shape *table = &shapes->parts[EMU_PART_FIRST].shapes[0];
-    const struct emu_tp_run *last = &shapes->runs[shapes->run_count - 1];
-    if (shapes->run_count == 1 || last->width || !table->tied ||
-        !real_elements(table, last, last->first))
-        return false;
-    emu_text_printf(error,
-                    "tp coordinates from %" PRIu32 " on hold a slice of the tied table and nothing "
-                    "else that is split, so killing sets are of two sizes, which is not counted; "
-                    "make hidden a multiple of tp or untie the table",
-                    last->first);
-    return true;
+    struct emu_stage_content first = {0};
+    struct emu_stage_content content = {0};
+    bool differ = false;
+    uint64_t begin = 0;
+    for (uint32_t stage = 0; stage < shapes->pp && !differ; stage++) {
+        content = emu_stage_content_of(shapes, stage, begin);
+        begin += content.early + content.late;
+        first = stage ? first : content;
+        differ = copies_decide(s, &content);
+    }
+    differ = differ || table_decides(s, &first, &content);
+    if (differ)
+        emu_text_puts(error, "some elements of a tied table, or of a tensor that tp copies, share "
+                             "their holders with nothing else, so killing sets are of two sizes, "
+                             "which is not counted; fewer shards, fewer tp ranks or an untied "
+                             "table avoid it");
+    return differ;
 }
 
 /* The axes over which the first set's holders differ. */
@@ -259,11 +316,13 @@ enum emu_status emu_survival_find(const struct emu_books *books, uint32_t node_s
     struct emu_survival made = {.node_size = node_size};
     struct search s = {.books = books};
     s.cells = shapes->config->model.kind == EMU_MODEL_LINEAR ? 1 : shapes->tp;
-    if (!cut_mesh(&shapes->config->mesh, node_size, error, &s.cut) || sizes_differ(&s, error))
+    if (!cut_mesh(&shapes->config->mesh, node_size, error, &s.cut))
         return EMU_EUNSUPPORTED;
     for (int part = 0; part < EMU_STATE_COUNT; part++) {
         s.sharded = level >= (part == EMU_STATE_WEIGHTS ? EMU_ZERO3 : EMU_ZERO1);
         s.shard = s.sharded ? shapes->shard : 1;
+        if (sizes_differ(&s, error))
+            return EMU_EUNSUPPORTED;
         made.sets[part].sets = count_sets(&s);
         made.sets[part].units = shapes->world / node_size;
         made.shown[part] = first_set(&s, node_size, &made.sets[part].per_set, made.killing[part]);

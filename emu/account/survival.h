@@ -1,8 +1,9 @@
 /* After k random losses: what is the probability that every element still has a holder?
  *
  * Capacity (bytes left) says nothing about it. The state falls into S disjoint sets of R holders
- * each; it survives as long as no set is lost whole. Other tensors never decide: norms, copied k
- * and v and tied tables have such a set among their holders; a shard of padding alone is no loss.
+ * each; it survives as long as no set is lost whole. Norms, copied k and v and tied tables do not
+ * decide where such a set is among their holders, which is checked; a shard of padding alone is no
+ * loss.
  *
  *   P(k) = sum over j of (-1)^j C(S, j) C(W - R*j, k - R*j) / C(W, k)
  *
@@ -34,7 +35,8 @@ struct emu_survival {
 };
 
 /* EMU_EUNSUPPORTED with one line in *error where nodes of that size cut an axis unevenly, or where
- * the sets have two sizes (a tied table on tp coordinates without any of mlp_lm's hidden). */
+ * sets have two sizes (tiny models: elements of a tied table or of a tensor that tp copies whose
+ * holders nothing else shares). */
 EMU_MUST_CHECK enum emu_status emu_survival_find(const struct emu_books *books, uint32_t node_size,
                                                  struct emu_text *error,
                                                  struct emu_survival *survival);

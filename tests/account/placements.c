@@ -63,26 +63,42 @@ Test(account_placements, orders_are_equal_where_the_links_are)
     fixture_end(&f);
 }
 
-Test(account_placements, the_best_order_changes_with_the_number_of_microbatches)
+/* Seconds of the order whose innermost axis is this one, with another number of microbatches. */
+static double seconds_with(int microbatches, uint8_t innermost)
+{
+    char text[sizeof EXAMPLE + 8];
+    struct fixture f;
+    struct emu_placements placements;
+    snprintf(text, sizeof text, "%s", EXAMPLE);
+    char *count = strstr(text, "microbatches: 16") + strlen("microbatches: ");
+    snprintf(count, 16, "%d}\n", microbatches);
+    price(&f, text, links_of(EMU_LINK_TWO_LEVEL), &placements);
+    double seconds = 0;
+    for (size_t i = 0; i < placements.count; i++) {
+        if (placements.items[i].order[1] == innermost)
+            seconds = placements.items[i].seconds;
+    }
+    emu_placements_finish(&placements);
+    fixture_end(&f);
+    return seconds;
+}
+
+Test(account_placements, the_best_order_changes_where_two_lines_over_microbatches_meet)
 {
     struct fixture f;
     struct emu_placements placements;
     price(&f, EXAMPLE, links_of(EMU_LINK_TWO_LEVEL), &placements);
     struct emu_turning_points micro = emu_placements_by_microbatches(&placements);
-    cr_assert_not_null(micro.below.other);
-    double at = micro.below.at;
+    cr_assert_eq(micro.below.other, &placements.items[1]);
+    double tp_slope = seconds_with(2, 1) - seconds_with(1, 1);
+    double dp_slope = seconds_with(2, 0) - seconds_with(1, 0);
+    double tp_fixed = seconds_with(1, 1) - tp_slope;
+    double dp_fixed = seconds_with(1, 0) - dp_slope;
+    cr_assert_float_eq(micro.below.at, (tp_fixed - dp_fixed) / (dp_slope - tp_slope), 1e-9);
+    cr_assert_lt(seconds_with(2, 0), seconds_with(2, 1));
+    cr_assert_gt(seconds_with(4, 0), seconds_with(4, 1));
     emu_placements_finish(&placements);
     fixture_end(&f);
-    char text[sizeof EXAMPLE + 8];
-    for (int side = 0; side < 2; side++) {
-        snprintf(text, sizeof text, "%s", EXAMPLE);
-        char *count = strstr(text, "microbatches: 16") + strlen("microbatches: ");
-        snprintf(count, 16, "%.0f}\n", side ? ceil(at) : floor(at));
-        price(&f, text, links_of(EMU_LINK_TWO_LEVEL), &placements);
-        cr_assert_eq(placements.items[0].order[1], side ? 1 : 0, "%s", text);
-        emu_placements_finish(&placements);
-        fixture_end(&f);
-    }
 }
 
 /* The bytes of all rows are those of the books, whatever the order and the nodes. */

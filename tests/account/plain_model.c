@@ -252,48 +252,56 @@ static void draw_mesh(struct draw *d, uint32_t size[5], char *out, size_t room)
     snprintf(out + used, room - used, "\"\n");
 }
 
-static const char *flag(struct draw *d)
+/* A number of its own for each place: the order in which arguments are evaluated is free. */
+static uint32_t pick(const struct draw *d, uint32_t place, uint32_t n)
 {
-    return below(d, 2) ? "true" : "false";
+    return (uint32_t)(emu_random_bits(d->seed, 1, place) >> 32) % n;
 }
 
-static void draw_transformer(struct draw *d, const uint32_t size[5], char *out, size_t room)
+static const char *flag(const struct draw *d, uint32_t place)
+{
+    return pick(d, place, 2) ? "true" : "false";
+}
+
+static void draw_transformer(const struct draw *d, const uint32_t size[5], char *out, size_t room)
 {
     uint32_t tp = size[1];
-    uint32_t heads = tp * (1 + below(d, 2)) * (1 + below(d, 2));
-    uint32_t layers = size[3] + below(d, 3);
-    bool few = heads % tp == 0 && below(d, 2);
+    uint32_t heads = tp * (1 + pick(d, 1, 2)) * (1 + pick(d, 2, 2));
+    uint32_t layers = size[3] + pick(d, 3, 3);
+    bool few = heads % tp == 0 && pick(d, 4, 2);
     size_t used = (size_t)snprintf(
         out, room,
         "model:\n  kind: transformer\n  layers: %u\n  hidden: %u\n  heads: %u\n  kv_heads: %u\n"
         "  head_dim: %u\n  ffn: %u\n  vocab: %u\n  vocab_multiple: %u\n  sequence: %u\n"
         "  gated: %s\n  bias: %s\n  qkv_bias: %s\n  qk_norm: %s\n  tie_embeddings: %s\n"
         "  embedding_norm: %s\n  norm: %s\n  positions: %s\n",
-        layers, 1 + below(d, 6), heads, few ? 1 : heads, 1 + below(d, 3), tp * (1 + below(d, 3)),
-        1 + below(d, 20), 1 + below(d, 3), 1 + below(d, 5), flag(d), flag(d), flag(d), flag(d),
-        flag(d), flag(d), below(d, 2) ? "rms" : "layer", below(d, 2) ? "learned" : "rotary");
-    if (below(d, 3) == 0)
+        layers, 1 + pick(d, 5, 6), heads, few ? 1 : heads, 1 + pick(d, 6, 3),
+        tp * (1 + pick(d, 7, 3)), 1 + pick(d, 8, 20), 1 + pick(d, 9, 3), 1 + pick(d, 10, 5),
+        flag(d, 30), flag(d, 31), flag(d, 32), flag(d, 33), flag(d, 34), flag(d, 35),
+        pick(d, 11, 2) ? "rms" : "layer", pick(d, 12, 2) ? "learned" : "rotary");
+    if (pick(d, 13, 3) == 0)
         used += (size_t)snprintf(
             out + used, room - used,
             "  experts: {count: %u, active: 1, shared: %u, ffn: %u, from_layer: %u, "
             "router_bias: %s}\n",
-            1 + below(d, 3), below(d, 2), tp * (1 + below(d, 2)), below(d, layers + 1), flag(d));
-    if (below(d, 4) == 0) {
+            1 + pick(d, 14, 3), pick(d, 15, 2), tp * (1 + pick(d, 16, 2)), pick(d, 17, layers + 1),
+            flag(d, 36));
+    if (pick(d, 18, 4) == 0) {
         char query[16] = "";
-        if (below(d, 2))
-            snprintf(query, sizeof query, "q: %u, ", 1 + below(d, 4));
+        if (pick(d, 19, 2))
+            snprintf(query, sizeof query, "q: %u, ", 1 + pick(d, 20, 4));
         snprintf(out + used, room - used, "  latent: {%skv: %u, nope: %u, rope: %u, value: %u}\n",
-                 query, 1 + below(d, 4), 1 + below(d, 3), below(d, 3), 1 + below(d, 3));
+                 query, 1 + pick(d, 21, 4), 1 + pick(d, 22, 3), pick(d, 23, 3), 1 + pick(d, 24, 3));
     }
 }
 
-static void draw_mlp(struct draw *d, const uint32_t size[5], char *out, size_t room)
+static void draw_mlp(const struct draw *d, const uint32_t size[5], char *out, size_t room)
 {
     snprintf(out, room,
              "model: {kind: mlp_lm, context: %u, embed: %u, hidden: %u, layers: %u, norm: %s, "
              "tie_embeddings: %s}\n",
-             1 + below(d, 3), 1 + below(d, 3), 1 + below(d, 9), size[3] + below(d, 3),
-             below(d, 2) ? "rms" : "none", flag(d));
+             1 + pick(d, 25, 3), 1 + pick(d, 26, 3), 1 + pick(d, 27, 9), size[3] + pick(d, 28, 3),
+             pick(d, 29, 2) ? "rms" : "none", flag(d, 37));
 }
 
 void plain_config_draw(uint64_t seed, char *out, size_t room)
@@ -314,5 +322,5 @@ void plain_config_draw(uint64_t seed, char *out, size_t room)
                  1 + below(&d, 40));
     used = strlen(out);
     snprintf(out + used, room - used, "optimizer: {kind: adamw, shard: %s, over: %s}\n",
-             levels[below(&d, 4)], groups[below(&d, 3)]);
+             levels[pick(&d, 50, 4)], groups[pick(&d, 51, 3)]);
 }

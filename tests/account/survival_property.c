@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-#define CASES 400
+#define CASES 1000
 #define TEXT_BYTES 2048
 #define UNITS_MOST 12
 #define HOLDERS_MOST 4096
