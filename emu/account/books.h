@@ -65,7 +65,7 @@ uint64_t emu_holding_state(const struct emu_holding *holding);
 emu_u128 emu_elements_of(const struct emu_shapes *shapes, const struct emu_rank_class *class,
                          uint32_t shard);
 
-/* Bytes of activations (activations.c) and what is sent (traffic.c). false: too large. */
+/* Bytes of activations (activations.c) and what is sent (sent_bytes.c). false: too large. */
 EMU_MUST_CHECK bool emu_activations_of(const struct emu_shapes *shapes,
                                        const struct emu_rank_class *class, uint64_t *bytes);
 EMU_MUST_CHECK bool emu_traffic_of(const struct emu_shapes *shapes,

@@ -1,7 +1,7 @@
 /* What does a rank send in a step, to whom, in how many calls, and how long does that take?
  *
  * A flow is all traffic of one kind over one set of axes. Its bytes are those of the books
- * (traffic.c); `passes` says in how many trips of the payload around the group they are sent: an
+ * (sent_bytes.c); `passes` says in how many trips of the payload around the group they are sent: an
  * all-reduce makes two, an all-gather or a reduce-scatter one. Gradients travel in one call.
  *
  * The model of the links: a rank sends at the rate of the slowest link its group needs, everything
