@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PLAIN_LIMIT 1e17 /* 17 digits tell every double apart: what is longer is told in short */
+
 /* The C locale, made once by whichever thread comes first; (locale_t)0 where memory ran out.
  * release/acquire: what newlocale wrote is there for whoever sees the pointer. */
 static locale_t c_locale(void)
@@ -24,6 +26,14 @@ static locale_t c_locale(void)
     return seen;
 }
 
+/* "1e+02" -> "100": %g leaves plain notation as soon as a number has more places than the digits
+ * asked for. Such a number is an integer, and "%.0f" prints it exactly. */
+static void print_plainly(double value, char out[EMU_NUMBER_MAX])
+{
+    if (strchr(out, 'e') && fabs(value) >= 1 && fabs(value) < PLAIN_LIMIT)
+        snprintf(out, EMU_NUMBER_MAX, "%.0f", value);
+}
+
 const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX])
 {
     if (isnan(value))
@@ -37,6 +47,7 @@ const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX])
         if (emu_parse_f64(out, &back) && back == value)
             break;
     }
+    print_plainly(value, out);
     uselocale(callers);
     return out;
 }

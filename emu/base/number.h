@@ -8,8 +8,8 @@
 
 #define EMU_NUMBER_MAX 32
 
-/* Shortest decimal that reads back as the same double ("0.1", "1e-08", "nan", "-inf"). Returns out.
- */
+/* Shortest decimal that reads back as the same double ("0.1", "1e-08", "nan", "-inf"); integers
+ * below 1e17 in full ("100", not "1e+02"). Returns out. */
 const char *emu_number_f64(double value, char out[EMU_NUMBER_MAX]);
 
 /* Whole text consumed, finite for f64; else false and *out untouched. Integers: decimal, optional

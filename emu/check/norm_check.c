@@ -167,23 +167,13 @@ static void tell_reason(const struct emu_evidence *evidence, double wanted, uint
     emu_text_finish(&why);
 }
 
-/* Shortest digits that give the number back; whole numbers without an exponent. */
-static const char *number_text(double value, char out[EMU_NUMBER_MAX])
-{
-    if (fabs(value) < 1e15 && value == floor(value)) {
-        snprintf(out, EMU_NUMBER_MAX, "%.0f", value);
-        return out;
-    }
-    return emu_number_f64(value, out);
-}
-
 static void report(const struct emu_evidence *evidence, double wanted, uint32_t rank,
                    struct emu_finding *finding)
 {
     char number[2][EMU_NUMBER_MAX];
     double got = evidence->records[rank]->grad_norm;
-    emu_finding_set_text(&finding->expected, "%s", number_text(wanted, number[0]));
-    emu_finding_set_text(&finding->got, "%s", number_text(got, number[1]));
+    emu_finding_set_text(&finding->expected, "%s", emu_number_f64(wanted, number[0]));
+    emu_finding_set_text(&finding->got, "%s", emu_number_f64(got, number[1]));
     tell_reason(evidence, wanted, rank, finding);
     emu_finding_message(finding,
                         "step %" PRIu64 ": the norm of the gradient is %.6g on rank %" PRIu32
