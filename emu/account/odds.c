@@ -64,7 +64,7 @@ static void advance(struct emu_odds *odds)
         begin_term(odds);
 }
 
-/* Even terms less odd ones; zero where every choice loses a set whole. */
+/* Even terms less odd ones. */
 static void add_up(const struct emu_odds *odds, struct emu_natural *sum)
 {
     struct emu_natural odd = {0};
@@ -80,15 +80,19 @@ bool emu_odds_next(struct emu_odds *odds, struct emu_natural *numerator,
                    struct emu_natural *denominator)
 {
     assert(odds->failed || odds->lost < odds->sets.units);
+    if (odds->lost + odds->sets.sets >=
+        odds->sets.units) { /* fewer survivors than sets, for good */
+        odds->lost++;
+        emu_natural_set(numerator, 0);
+        emu_natural_set(denominator, 1);
+        return !odds->failed && !numerator->failed && !denominator->failed;
+    }
     if (!odds->failed)
         advance(odds);
     if (odds->failed)
         return false;
     emu_natural_copy(denominator, &odds->terms[0]);
-    if (odds->sets.sets && odds->lost > odds->sets.units - odds->sets.sets)
-        emu_natural_set(numerator, 0); /* fewer survivors than sets */
-    else
-        add_up(odds, numerator);
+    add_up(odds, numerator);
     if (numerator->failed || denominator->failed)
         return false;
     if (emu_natural_compare(numerator, denominator) == 0) {
