@@ -46,4 +46,10 @@ check slot.pml fails MEMBERS=2 DONE_FIRST
 check gate.pml holds
 check gate.pml fails ARRIVED_FIRST
 check gate.pml fails NO_RING
+check detector.pml holds RANKS=2
+check detector.pml holds RANKS=3 OPS=1 NO_SPURIOUS
+check detector.pml fails RANKS=2 ACT_ASLEEP
+check detector.pml fails RANKS=2 ONE_LOOK
+check detector.pml fails RANKS=2 NO_AGAIN
+check detector.pml fails RANKS=2 OPS=3 SAME_NUMBER
 exit $((failures > 0))
