@@ -74,15 +74,17 @@ void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scen
 void emu_inquest_deadlock(struct emu_inquest *inquest, const struct emu_scene *scene,
                           const struct emu_needs *needs, const struct emu_deadlock *deadlock);
 
-/* A rank has kept `waiter` waiting in its own code for longer than the user allowed: STALL. */
+/* Ranks have kept `waiter` waiting in their own code for longer than the user allowed: STALL. */
 struct emu_late {
-    uint32_t rank, waiter;
+    const uint32_t *ranks; /* in order; borrowed */
+    uint32_t count;
+    uint32_t waiter;
     uint64_t kept_ns, budget_ns;
 };
 void emu_inquest_late(struct emu_inquest *inquest, const struct emu_scene *scene,
                       const struct emu_needs *needs, const struct emu_late *late);
 
-/* The same without a budget: a note, STRAGGLER, once for each rank. kept_ns is over a second. */
+/* The same without a budget: a note, STRAGGLER, once for each first rank. */
 void emu_inquest_straggles(struct emu_inquest *inquest, const struct emu_scene *scene,
                            const struct emu_needs *needs, const struct emu_late *late);
 

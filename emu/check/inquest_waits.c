@@ -53,7 +53,8 @@ void emu_inquest_late(struct emu_inquest *inquest, const struct emu_scene *scene
 {
     size_t place =
         emu_inquest_count(inquest, emu_liveness_late(scene, needs, late, &inquest->findings));
-    inquest->cause[late->rank] = place;
+    for (uint32_t i = 0; i < late->count; i++)
+        inquest->cause[late->ranks[i]] = place;
     inquest->latest = place;
 }
 
@@ -63,7 +64,7 @@ void emu_inquest_straggles(struct emu_inquest *inquest, const struct emu_scene *
     for (size_t i = 0; i < inquest->findings.count; i++) {
         const struct emu_finding *told = &inquest->findings.items[i];
         if (told->class_id == EMU_CLASS_STRAGGLER && told->culprits &&
-            told->culprits[0] == late->rank)
+            told->culprits[0] == late->ranks[0])
             return;
     }
     size_t place = emu_liveness_late(scene, needs, late, &inquest->findings);

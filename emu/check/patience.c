@@ -16,18 +16,24 @@ size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *
         return EMU_NO_FINDING;
     struct emu_text text = {0};
     finding->note = !fault;
-    emu_rank_text(&text, scene->roster->mesh, late->rank);
-    emu_text_printf(&text, " has kept others waiting for %.3g s in its own code",
-                    (double)late->kept_ns / 1e9);
+    if (late->count == 1)
+        emu_rank_text(&text, scene->roster->mesh, late->ranks[0]);
+    else
+        emu_ranks_text(&text, late->ranks, late->count);
+    emu_text_printf(&text, " %s kept others waiting for %.3g s in %s own code",
+                    late->count == 1 ? "has" : "have", (double)late->kept_ns / 1e9,
+                    late->count == 1 ? "its" : "their");
     if (fault)
         emu_text_printf(&text, ", stall_after is %g s", (double)late->budget_ns / 1e9);
     emu_text_puts(&text, ": ");
     emu_need_text(&text, scene, needs, late->waiter);
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);
-    emu_finding_culprit(finding, late->rank);
     emu_scene_members(scene, finding, NULL);
-    emu_scene_explain(scene, late->rank, finding);
+    for (uint32_t i = 0; i < late->count; i++) {
+        emu_finding_culprit(finding, late->ranks[i]);
+        emu_scene_explain(scene, late->ranks[i], finding);
+    }
     finding->after_ns = (int64_t)late->kept_ns;
     return findings->count - 1;
 }

@@ -16,7 +16,9 @@ enum emu_status emu_detector_init(struct emu_detector *detector, uint32_t world)
     *detector = (struct emu_detector){0};
     detector->presence = calloc(world, 1);
     detector->kept = calloc(world, 1);
-    if (detector->presence && detector->kept && emu_needs_init(&detector->needs, world) == EMU_OK &&
+    detector->late = calloc(world, sizeof *detector->late);
+    if (detector->presence && detector->kept && detector->late &&
+        emu_needs_init(&detector->needs, world) == EMU_OK &&
         emu_deadlock_init(&detector->deadlock, world) == EMU_OK)
         return EMU_OK;
     emu_detector_finish(detector);
@@ -27,6 +29,7 @@ void emu_detector_finish(struct emu_detector *detector)
 {
     free(detector->presence);
     free(detector->kept);
+    free(detector->late);
     emu_needs_finish(&detector->needs);
     emu_deadlock_finish(&detector->deadlock);
     *detector = (struct emu_detector){0};
@@ -135,21 +138,45 @@ bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budge
     return false;
 }
 
+/* For how long has the rank kept this waiter waiting in its own code? 0: it has not. */
+static uint64_t kept_for(struct emu_detector *detector, const struct emu_patience *patience,
+                         uint32_t rank, uint32_t waiter)
+{
+    uint64_t since, now = patience->scene->now_ns;
+    uint64_t waits_since = detector->needs.ranks[waiter].since_ns;
+    if (!own_code_since(detector, patience, rank, &since))
+        return 0;
+    since = waits_since > since ? waits_since : since;
+    return now > since ? now - since : 0;
+}
+
+/* All who keep the same one waiting, nearly as long. */
+static void gather_late(struct emu_detector *detector, const struct emu_patience *patience,
+                        struct emu_late *late)
+{
+    uint64_t nearly = patience->budget_ns - patience->budget_ns / 10;
+    uint32_t longest;
+    for (uint32_t rank = 0; rank < detector->needs.world; rank++)
+        if (rank != late->waiter && kept_for(detector, patience, rank, late->waiter) >= nearly &&
+            longest_waiter(detector, rank, &longest) && detector->kept[late->waiter])
+            detector->late[late->count++] = rank;
+    late->ranks = detector->late;
+}
+
 bool emu_detector_finds_late(struct emu_detector *detector, const struct emu_patience *patience,
                              struct emu_late *late)
 {
-    uint64_t now = patience->scene->now_ns, budget = patience->budget_ns;
     for (uint32_t rank = 0; rank < detector->needs.world; rank++) {
-        uint64_t since;
         uint32_t waiter = rank;
-        if (!own_code_since(detector, patience, rank, &since) || now < since ||
-            now - since < budget || !longest_waiter(detector, rank, &waiter))
+        if (kept_for(detector, patience, rank, rank) < patience->budget_ns ||
+            !longest_waiter(detector, rank, &waiter))
             continue;
-        if (detector->needs.ranks[waiter].since_ns > since)
-            since = detector->needs.ranks[waiter].since_ns;
-        if (now < since || now - since < budget)
+        uint64_t kept_ns = kept_for(detector, patience, rank, waiter);
+        if (kept_ns < patience->budget_ns)
             continue;
-        *late = (struct emu_late){rank, waiter, now - since, budget};
+        *late = (struct emu_late){
+            .waiter = waiter, .kept_ns = kept_ns, .budget_ns = patience->budget_ns};
+        gather_late(detector, patience, late);
         return true;
     }
     return false;

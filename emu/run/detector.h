@@ -21,6 +21,7 @@ struct emu_detector {
     struct emu_deadlock deadlock;
     unsigned char *presence;   /* per rank: enum emu_presence; owned, like the next one */
     unsigned char *kept;       /* per rank: waits for the rank in question */
+    uint32_t *late;            /* room for all ranks; owned */
     uint64_t stopped_since_ns; /* since when all wait for the stopped ranks; 0: they do not */
     uint64_t last_ns, cost_ns; /* of the last look */
     uint64_t due_ns;           /* of the next one; 0: when there is news */
@@ -43,8 +44,8 @@ bool emu_detector_finds_knots(struct emu_detector *detector, enum emu_status *st
 /* Has somebody waited for so long? Costs nothing, unlike the scene for the next question. */
 bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budget_ns);
 
-/* After a steady reading and a scene with calls: a rank that has kept another one waiting in its
- * own code for budget_ns or longer; called again after it was ended. */
+/* After a steady reading and a scene with calls: ranks that have kept another one waiting in their
+ * own code, one of them for budget_ns or longer, the others for nearly as long: the wait is one. */
 struct emu_patience {
     const struct emu_crew *crew;
     const struct emu_scene *scene;

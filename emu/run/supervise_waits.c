@@ -56,25 +56,23 @@ static uint64_t patience_of(const struct emu_supervision *s)
     return s->job->stall_after_ns ? s->job->stall_after_ns : STRAGGLER_NS;
 }
 
-/* true: there may be more of them. */
-static bool handle_late(struct emu_supervision *s)
+static void handle_late(struct emu_supervision *s)
 {
     struct emu_late late;
     struct emu_patience patience = {s->crew, &s->capture.scene, patience_of(s)};
     if (!emu_detector_waits_long(&s->detector, patience.budget_ns))
-        return false;
+        return;
     take_scene(s, s->detector.last_ns);
     if (!emu_detector_finds_late(&s->detector, &patience, &late) || someone_died(s))
-        return false;
+        return;
     if (!s->job->stall_after_ns) {
         late.budget_ns = 0;
         emu_inquest_straggles(&s->inquest, &s->capture.scene, &s->detector.needs, &late);
-        return false;
+        return;
     }
     emu_inquest_late(&s->inquest, &s->capture.scene, &s->detector.needs, &late);
-    if (!ends_run(s))
-        emu_crew_condemn(s->crew, late.rank);
-    return true;
+    for (uint32_t i = 0; i < late.count && !ends_run(s); i++)
+        emu_crew_condemn(s->crew, late.ranks[i]);
 }
 
 static void handle_stopped(struct emu_supervision *s)
@@ -104,9 +102,8 @@ static enum emu_status judge_waits(struct emu_supervision *s)
     }
     if (status != EMU_OK)
         return status;
-    if (handle_late(s))
-        emu_detector_wake(detector);
-    else if (emu_detector_finds_stopped(detector, grace_of(s), &status))
+    handle_late(s);
+    if (!s->kill_at_ns && emu_detector_finds_stopped(detector, grace_of(s), &status))
         handle_stopped(s);
     return status;
 }

@@ -150,7 +150,9 @@ Test(check_waits, at_the_end_of_a_step_are_waits_too)
 
 Test(check_waits, beyond_the_budget_are_a_stall_of_the_awaited)
 {
-    struct emu_late late = {.rank = 2, .waiter = 0, .kept_ns = 1200000000, .budget_ns = 1000000000};
+    const uint32_t ranks[] = {2};
+    struct emu_late late = {
+        .ranks = ranks, .count = 1, .waiter = 0, .kept_ns = 1200000000, .budget_ns = 1000000000};
     put_in_wait(0, make_call(EMU_BARRIER, GROUP_WORLD, 0), 2, 100);
     emu_inquest_late(&inquest, &maker.scene, &waits.needs, &late);
     const struct emu_finding *finding = only_finding(EMU_CLASS_STALL);

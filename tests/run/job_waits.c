@@ -165,6 +165,28 @@ Test(run_waits, beyond_the_budget_name_who_does_not_wait)
     finish_job(&maker);
 }
 
+/* Two never come to the barrier of all. */
+static int two_are_late(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    if (emu_rank_id(rank) % 2)
+        sleep_ms(STOP_AFTER_MS);
+    return emu_barrier(rank, 0) != EMU_OK;
+}
+
+Test(run_waits, beyond_the_budget_name_all_who_are_late)
+{
+    struct job_maker maker;
+    make_job(&maker, "dp=4", two_are_late, NULL);
+    maker.job.stall_after_ns = 300000000;
+    maker.job.keep_going = true;
+    run_job(&maker);
+    const struct emu_finding *finding = only_finding(&maker, EMU_CLASS_STALL);
+    cr_assert(finding->culprit_count == 2 && finding->culprits[0] == 1 &&
+              finding->culprits[1] == 3);
+    finish_job(&maker);
+}
+
 /* Many short waits, together longer than the budget. */
 static int often_late(struct emu_rank *rank, void *user)
 {
