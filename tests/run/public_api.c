@@ -150,3 +150,23 @@ Test(run_api, a_time_limit_ends_the_run)
     cr_assert_eq(findings->items[0].culprit_count, 2);
     emu_outcome_destroy(outcome);
 }
+
+static int never_comes(struct emu_rank *rank, void *user)
+{
+    uint32_t world;
+    (void)user;
+    while (emu_rank_id(rank) == 1)
+        sleep(60);
+    return emu_rank_group(rank, "world", &world) != EMU_OK || emu_barrier(rank, world) != EMU_OK;
+}
+
+Test(run_api, a_budget_ends_the_wait_for_who_never_comes)
+{
+    struct emu_launch_options options = {.mesh = "dp=3", .stall_after_ns = 100000000};
+    struct emu_outcome *outcome;
+    cr_assert_eq(emu_launch(&options, never_comes, NULL, &outcome), EMU_OK);
+    const struct emu_findings *findings = emu_outcome_findings(outcome);
+    cr_assert(findings->count == 1 && findings->items[0].class_id == EMU_CLASS_STALL);
+    cr_assert(findings->items[0].culprit_count == 1 && findings->items[0].culprits[0] == 1);
+    emu_outcome_destroy(outcome);
+}
