@@ -136,7 +136,7 @@ static const struct emu_option options[] = {
     {"predict", "UP", "how many will be up", false},
     {"majority", "M", "how many are needed (default: more than half)", false},
     {"step", NULL, "take one step and end, instead of a prompt", false},
-    {"mesh", "AXES", "also say which shards the survivors hold, as in --mesh dp=2,tp=2", false},
+    {"mesh", "AXES", "also say what the survivors hold: --mesh dp=2,tp=2", false},
     {"json", "FILE|-", "write the step as JSON; - is standard output", false},
     {"help", NULL, "print this help", false},
 };
