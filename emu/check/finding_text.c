@@ -133,10 +133,10 @@ static void add_call_cells(struct emu_text_table *table, const struct emu_call_v
     cell_number_if(table, message, call->peer);
     cell_number_if(table, message, call->tag);
     emu_text_table_cell(table, "%.*s", EMU_NAME_MAX, call->label);
-    if (call->file[0])
+    if (call->line > 0)
         emu_text_table_cell(table, "%.*s:%" PRIu32, (int)sizeof call->file, call->file, call->line);
     else
-        emu_text_table_cell(table, "%s", "");
+        emu_text_table_cell(table, "%.*s", (int)sizeof call->file, call->file);
 }
 
 static void add_member_row(struct emu_text_table *table, const struct emu_finding *finding,

@@ -45,6 +45,25 @@ static struct emu_ledger_judgement judge(const struct emu_evidence *evidence,
     return judgement;
 }
 
+static void tell_neutral(const struct emu_plan *plan, const struct emu_record_event *event,
+                         struct emu_finding *finding)
+{
+    const struct emu_reduction_plan *reduction = &plan->recipe.reductions[event->reduction];
+    const char *axis = plan->roster.mesh->axes[event->axis].name;
+    const char *parameter = plan->tensors[event->tensor].name;
+    struct emu_text place = {0};
+    emu_reduction_place(reduction, plan->config->name, &place);
+    finding->note = true;
+    emu_finding_axis(finding, axis);
+    emu_finding_parameter(finding, parameter);
+    emu_finding_message(finding,
+                        "%s over %s met %s, whole over %s already (%s); the final coefficients "
+                        "are right all the same",
+                        event->averaged ? "an average" : "a sum", reduction->over, parameter, axis,
+                        emu_text_get(&place));
+    emu_text_finish(&place);
+}
+
 /* Sums over whole values that changed nothing in the end are told as notes, once a call and axis.
  */
 static void note_neutral(const struct emu_evidence *evidence, const struct emu_marks *wrong,
@@ -67,17 +86,7 @@ static void note_neutral(const struct emu_evidence *evidence, const struct emu_m
                                                              : EMU_CLASS_REDUCED_REPLICATED);
         if (!finding)
             return;
-        const char *axis = plan->roster.mesh->axes[event->axis].name;
-        finding->note = true;
-        emu_finding_axis(finding, axis);
-        emu_finding_parameter(finding, plan->tensors[event->tensor].name);
-        emu_finding_message(finding,
-                            "%s over %s met %s, whole over %s already (%s:%u); the final "
-                            "coefficients are right all the same",
-                            event->averaged ? "an average" : "a sum",
-                            plan->recipe.reductions[event->reduction].over,
-                            plan->tensors[event->tensor].name, axis, plan->config->name,
-                            (unsigned)plan->recipe.reductions[event->reduction].line);
+        tell_neutral(plan, event, finding);
     }
 }
 

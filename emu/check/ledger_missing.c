@@ -138,10 +138,11 @@ static bool tell_part(const struct emu_ledger_case *c, const bool differs[EMU_ME
             continue;
         if (!first && reduction->when != EMU_WHEN_LAST)
             return false;
-        emu_text_printf(
-            why, "%s microbatch %" PRIu32 " was reduced over %s (when: %s, %s:%" PRIu32 ")",
-            told++ > 0 ? ", and" : "only", first ? 0 : plan_of(c)->microbatches - 1,
-            reduction->over, first ? "first" : "last", plan_of(c)->config->name, reduction->line);
+        emu_text_printf(why, "%s microbatch %" PRIu32 " was reduced over %s (when: %s, ",
+                        told++ > 0 ? ", and" : "only", first ? 0 : plan_of(c)->microbatches - 1,
+                        reduction->over, first ? "first" : "last");
+        emu_reduction_place(reduction, plan_of(c)->config->name, why);
+        emu_text_putc(why, ')');
     }
     return told > 0;
 }

@@ -117,10 +117,9 @@ static void tell_call(const struct emu_ledger_case *c, struct emu_text *why)
             &plan_of(c)->recipe.reductions[event->reduction];
         if (event->tensor != c->tensor || event->averaged)
             continue;
-        emu_text_printf(why,
-                        "\ncause: all_reduce sum over %s (%s:%" PRIu32
-                        "): the ranks of %s hold the whole gradient already",
-                        reduction->over, plan_of(c)->config->name, reduction->line,
+        emu_text_printf(why, "\ncause: all_reduce sum over %s (", reduction->over);
+        emu_reduction_place(reduction, plan_of(c)->config->name, why);
+        emu_text_printf(why, "): the ranks of %s hold the whole gradient already",
                         mesh_of(c)->axes[event->axis].name);
         return;
     }

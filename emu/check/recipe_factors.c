@@ -1,6 +1,5 @@
 #include "check/recipe_factors.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static const struct emu_recipe_plan *recipe_of(const struct emu_evidence *evidence)
@@ -178,11 +177,9 @@ static void put_place(const char *file, const struct emu_reduction_plan *reducti
                                        [EMU_WHEN_MICROBATCH] = "when: microbatch, ",
                                        [EMU_WHEN_FIRST] = "when: first, ",
                                        [EMU_WHEN_LAST] = "when: last, "};
-    if (reduction->line == 0)
-        emu_text_puts(out, " (derived)");
-    else
-        emu_text_printf(out, " (%s%s%s%" PRIu32 ")", when[reduction->when], file[0] ? file : "line",
-                        file[0] ? ":" : " ", reduction->line);
+    emu_text_printf(out, " (%s", when[reduction->when]);
+    emu_reduction_place(reduction, file, out);
+    emu_text_putc(out, ')');
 }
 
 void emu_reduction_words(const char *file, const struct emu_reduction_plan *reduction,

@@ -2,7 +2,6 @@
 #include "check/audit_parts.h"
 #include "check/source_words.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 static bool nonfinite(enum emu_trouble_kind kind)
@@ -15,11 +14,13 @@ static void put_place(const struct emu_plan *plan, const struct emu_trouble *tro
                       struct emu_text *out)
 {
     const struct emu_reduction_plan *reduction = &plan->recipe.reductions[trouble->reduction];
-    if (trouble->place == EMU_PLACE_REDUCTION)
-        emu_text_printf(out, "the reduction over %s (%s:%" PRIu32 ")", reduction->over,
-                        plan->config->name, reduction->line);
-    else
+    if (trouble->place != EMU_PLACE_REDUCTION) {
         emu_text_puts(out, trouble->place == EMU_PLACE_LOSS ? "scale_loss" : "scale_grad");
+        return;
+    }
+    emu_text_printf(out, "the reduction over %s (", reduction->over);
+    emu_reduction_place(reduction, plan->config->name, out);
+    emu_text_putc(out, ')');
 }
 
 /* "dp=4 to 7": all sources at which ranks met this kind of trouble. */

@@ -84,8 +84,8 @@ struct emu_reduce_config {
     bool avg;
     char *params; /* "all" or a glob */
     enum emu_when when;
-    char *scale; /* rational expression, as text */
-    uint32_t line, column;
+    char *scale;           /* rational expression, as text */
+    uint32_t line, column; /* in the file; 0: from the command line */
 };
 
 struct emu_recipe_config {

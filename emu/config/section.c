@@ -109,8 +109,8 @@ static bool read_sections(struct emu_reading *r, const struct emu_key *key,
         return false;
     size_t count = 0;
     for (const struct emu_node *e = node->first; e; e = e->next, count++) {
-        list[count].line = e->line;
-        list[count].column = e->column;
+        list[count].line = e->source->option ? 0 : e->line;
+        list[count].column = e->source->option ? 0 : e->column;
         if (e->kind == EMU_NODE_MAP)
             emu_section_read(r, "recipe.reduce[]", e, &list[count]);
         else if (e->kind != EMU_NODE_BROKEN)

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +93,11 @@ static enum emu_status resolve_given(const struct emu_reduce_config *given,
                                      struct emu_roster *roster,
                                      struct emu_reduction_plan *reduction)
 {
-    *reduction = (struct emu_reduction_plan){
-        .avg = given->avg, .when = given->when, .line = given->line, .column = given->column};
+    *reduction = (struct emu_reduction_plan){.avg = given->avg,
+                                             .when = given->when,
+                                             .given = true,
+                                             .line = given->line,
+                                             .column = given->column};
     reduction->params = strdup(given->params ? given->params : "all");
     if (given->scale && strcmp(given->scale, "1"))
         reduction->scale_text = strdup(given->scale);
@@ -215,6 +219,18 @@ void emu_recipe_finish(struct emu_recipe_plan *recipe)
     free(recipe->scale_loss_text);
     free(recipe->scale_grad_text);
     *recipe = (struct emu_recipe_plan){0};
+}
+
+void emu_reduction_place(const struct emu_reduction_plan *reduction, const char *file,
+                         struct emu_text *out)
+{
+    if (!reduction->given)
+        emu_text_puts(out, "derived");
+    else if (reduction->line == 0)
+        emu_text_puts(out, EMU_REDUCTION_OPTION);
+    else
+        emu_text_printf(out, "%s%s%" PRIu32, file[0] ? file : "line", file[0] ? ":" : " ",
+                        reduction->line);
 }
 
 static const char *when_word(enum emu_when when)

@@ -29,7 +29,8 @@ struct emu_reduction_plan {
     char *params;                /* glob on parameter names, or "all"; owned */
     struct emu_expression scale; /* multiplies the result */
     char *scale_text;            /* as written; NULL: 1. Owned */
-    uint32_t line, column;       /* in the config; 0: derived */
+    bool given;                  /* false: derived */
+    uint32_t line, column;       /* in the file; 0: derived, or from the command line */
 };
 
 struct emu_recipe_plan {
@@ -57,6 +58,14 @@ void emu_recipe_finish(struct emu_recipe_plan *recipe);
  * (dots too), `?` one. */
 bool emu_reduction_covers(const struct emu_reduction_plan *reduction, const char *parameter);
 bool emu_glob_match(const char *glob, const char *name);
+
+/* What stands for the file of a reduction from the command line. */
+#define EMU_REDUCTION_OPTION "--set recipe.reduce=..."
+
+/* Where a reduction stands: "FILE:8" (with an empty file "line 8"), "--set recipe.reduce=...", or
+ * "derived". */
+void emu_reduction_place(const struct emu_reduction_plan *reduction, const char *file,
+                         struct emu_text *out);
 
 /* The recipe as the config would write it, for --show-recipe. */
 void emu_recipe_to_yaml(const struct emu_recipe_plan *recipe, struct emu_text *out);

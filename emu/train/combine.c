@@ -2,6 +2,7 @@
 
 #include "comm/rank.h"
 #include "plan/factor.h"
+#include "train/deviate.h"
 
 #include <math.h>
 #include <string.h>
@@ -140,6 +141,23 @@ static void scale_all_fresh(struct emu_trainer *trainer, const struct emu_ration
         scale(trainer, &trainer->parameters[i], true, factor);
 }
 
+/* The microbatch is lost, or counts twice. */
+static void retake(struct emu_trainer *trainer, uint32_t micro)
+{
+    if (emu_deviates(trainer, EMU_DEVIATE_REPEAT_MICROBATCH, 0, micro, NULL)) {
+        struct emu_rational twice = {2, 1};
+        scale_all_fresh(trainer, &twice);
+    }
+    if (!emu_deviates(trainer, EMU_DEVIATE_DROP_MICROBATCH, 0, micro, NULL))
+        return;
+    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
+        struct emu_parameter *p = &trainer->parameters[i];
+        trainer->nn.kernels->zero(p->fresh, p->room);
+        if (trainer->ledger && p->held)
+            emu_value_zero(&p->fresh_value);
+    }
+}
+
 /* scale_loss and, for a mean, the valid tokens of the microbatch. */
 static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
 {
@@ -147,7 +165,9 @@ static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
     struct emu_trouble where = {.place = EMU_PLACE_LOSS};
     struct emu_rational factor;
     bool known = factor_of(trainer, &recipe->scale_loss, micro, where, &factor);
-    if (known && recipe->loss == EMU_LOSS_MEAN) {
+    bool mean = recipe->loss == EMU_LOSS_MEAN ||
+                emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, micro, NULL);
+    if (known && mean) {
         struct emu_rational tokens = emu_rational_whole((int64_t)trainer->source_tokens[micro]);
         enum emu_status status = emu_rational_div(factor, tokens, &factor);
         known = status == EMU_OK;
@@ -159,12 +179,23 @@ static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
     scale_all_fresh(trainer, known ? &factor : NULL);
 }
 
+/* The axes and the family over which a reduction acts on a tensor. */
+static const struct emu_axes *axes_of(const struct emu_trainer *trainer, uint32_t tensor,
+                                      uint32_t index, uint32_t *family)
+{
+    const struct emu_plan *plan = trainer->plan;
+    if (!emu_deviates(trainer, EMU_DEVIATE_REDUCE_WORLD, tensor, 0, NULL))
+        return emu_reduction_axes(plan, &plan->recipe.reductions[index], tensor, family);
+    *family = 0; /* world */
+    return &trainer->all_axes;
+}
+
 static void note_events(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
                         const uint8_t *events)
 {
     const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
     uint32_t family;
-    const struct emu_axes *axes = emu_reduction_axes(trainer->plan, reduction, tensor, &family);
+    const struct emu_axes *axes = axes_of(trainer, tensor, index, &family);
     for (uint32_t i = 0; i < axes->count; i++) {
         if (!events[i])
             continue;
@@ -187,6 +218,14 @@ static bool scatters(const struct emu_trainer *trainer, const struct emu_paramet
            family == trainer->plan->shard_family;
 }
 
+/* Where a call comes from: the recipe that asks for it, or this code. */
+static const char *file_of(const struct emu_plan *plan, const struct emu_reduction_plan *reduction)
+{
+    if (!reduction->given)
+        return __FILE__;
+    return reduction->line > 0 ? plan->config->name : EMU_REDUCTION_OPTION;
+}
+
 /* The call of one parameter, but for its group: the coefficients travel with the data. */
 static struct emu_call call_for(const struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
                                 bool fresh)
@@ -205,8 +244,8 @@ static struct emu_call call_for(const struct emu_trainer *trainer, uint32_t tens
                              .input = x,
                              .output = x,
                              .label = plan->tensors[tensor].name,
-                             .file = reduction->line ? plan->config->name : __FILE__,
-                             .line = reduction->line ? reduction->line : __LINE__,
+                             .file = file_of(plan, reduction),
+                             .line = reduction->given ? reduction->line : __LINE__,
                              .ledger = trainer->ledger ? value->coefficients : NULL,
                              .ledger_count = value->sources};
 }
@@ -218,7 +257,7 @@ static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, u
     struct emu_parameter *parameter = &trainer->parameters[tensor];
     struct emu_call call = call_for(trainer, tensor, index, fresh);
     uint32_t family;
-    emu_reduction_axes(plan, &plan->recipe.reductions[index], tensor, &family);
+    axes_of(trainer, tensor, index, &family);
     bool scatter = scatters(trainer, parameter, family, fresh);
     if (scatter) {
         call.kind = EMU_REDUCE_SCATTER;
@@ -243,7 +282,7 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
     struct emu_trouble where = {.place = EMU_PLACE_REDUCTION, .tensor = tensor, .reduction = index};
     uint32_t family;
-    const struct emu_axes *axes = emu_reduction_axes(trainer->plan, reduction, tensor, &family);
+    const struct emu_axes *axes = axes_of(trainer, tensor, index, &family);
     int shard = emu_value_shard_axis(value, mesh, axes);
     if (shard >= 0) {
         where.kind = EMU_TROUBLE_SHARD;
@@ -265,6 +304,36 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     return EMU_OK;
 }
 
+/* The weights go through the call that their gradient should: it stays what it was. */
+static enum emu_status reduce_weight(struct emu_trainer *trainer, uint32_t tensor, uint32_t index)
+{
+    struct emu_call call = call_for(trainer, tensor, index, false);
+    uint32_t family;
+    axes_of(trainer, tensor, index, &family);
+    call.input = call.output = trainer->parameters[tensor].weight;
+    call.count = trainer->parameters[tensor].elements;
+    call.ledger = NULL;
+    enum emu_status status = EMU_OK;
+    if (family != UINT32_MAX)
+        status = emu_roster_group_of(&trainer->plan->roster, family, emu_rank_id(trainer->rank),
+                                     &call.group);
+    return status == EMU_OK ? emu_run_call(trainer->rank, &call) : status;
+}
+
+/* Once, unless the step deviates. */
+static enum emu_status reduce(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
+                              uint32_t micro, bool fresh)
+{
+    if (emu_deviates(trainer, EMU_DEVIATE_SKIP_REDUCE, tensor, micro, NULL))
+        return EMU_OK;
+    if (emu_deviates(trainer, EMU_DEVIATE_REDUCE_PARAMETER, tensor, micro, NULL))
+        return reduce_weight(trainer, tensor, index);
+    enum emu_status status = reduce_one(trainer, tensor, index, micro, fresh);
+    if (status == EMU_OK && emu_deviates(trainer, EMU_DEVIATE_DOUBLE_REDUCE, tensor, micro, NULL))
+        status = reduce_one(trainer, tensor, index, micro, fresh);
+    return status;
+}
+
 /* Reduction `index` on all the parameters it covers. */
 static enum emu_status reduce_all(struct emu_trainer *trainer, uint32_t index, uint32_t micro,
                                   bool fresh)
@@ -276,7 +345,7 @@ static enum emu_status reduce_all(struct emu_trainer *trainer, uint32_t index, u
             return EMU_OK;
         if (trainer->parameters[i].held &&
             emu_reduction_covers(&plan->recipe.reductions[index], plan->tensors[i].name))
-            status = reduce_one(trainer, i, index, micro, fresh);
+            status = reduce(trainer, i, index, micro, fresh);
     }
     return status;
 }
@@ -324,6 +393,7 @@ static void accumulate(struct emu_trainer *trainer)
 enum emu_status emu_combine_close(struct emu_trainer *trainer, uint32_t micro)
 {
     const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
+    retake(trainer, micro);
     scale_loss(trainer, micro);
     for (uint32_t i = 0; i < recipe->reduction_count && emu_combine_goes_on(trainer); i++) {
         if (!due(trainer, recipe->reductions[i].when, micro))
@@ -379,6 +449,11 @@ void emu_combine_finish(struct emu_trainer *trainer)
 {
     struct emu_rational factor;
     struct emu_trouble where = {.place = EMU_PLACE_GRAD};
-    bool known = factor_of(trainer, &trainer->plan->recipe.scale_grad, 0, where, &factor);
+    uint64_t divisor = emu_plan_sources(trainer->plan);
+    bool other = emu_deviates(trainer, EMU_DEVIATE_DIVISOR, 0, 0, &divisor) ||
+                 emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, 0, NULL);
+    bool known = other || factor_of(trainer, &trainer->plan->recipe.scale_grad, 0, where, &factor);
+    if (other)
+        factor = (struct emu_rational){1, (int64_t)(divisor ? divisor : 1)};
     scale_all(trainer, known ? &factor : NULL);
 }

@@ -10,15 +10,25 @@ struct resolved {
     struct emu_recipe_plan recipe;
 };
 
-static void resolve(struct resolved *r, const char *text)
+static void resolve_set(struct resolved *r, const char *text, const struct emu_override *sets,
+                        size_t set_count)
 {
-    struct emu_config_params params = {
-        .name = "test.yaml", .directory = "", .text = text, .size = strlen(text)};
+    struct emu_config_params params = {.name = "test.yaml",
+                                       .directory = "",
+                                       .text = text,
+                                       .size = strlen(text),
+                                       .sets = sets,
+                                       .set_count = set_count};
     *r = (struct resolved){0};
     cr_assert_eq(emu_config_read(&params, &r->f.diagnostics, &r->f.config), EMU_OK, "%s",
                  emu_text_get(&r->f.diagnostics));
     emu_roster_init(&r->roster, &r->f.config->mesh);
     cr_assert_eq(emu_recipe_resolve(r->f.config, false, &r->roster, &r->recipe), EMU_OK);
+}
+
+static void resolve(struct resolved *r, const char *text)
+{
+    resolve_set(r, text, NULL, 0);
 }
 
 static void close_recipe(struct resolved *r)
@@ -87,6 +97,30 @@ Test(plan_recipe, given_reductions_keep_their_order_and_factors)
                     "  norm: unique\n");
     cr_assert_eq(r.recipe.reductions[0].line, 5);
     cr_assert_eq(r.roster.families[r.recipe.reductions[1].family].group_size, 2);
+    close_recipe(&r);
+}
+
+static void assert_place(const struct resolved *r, const char *file, const char *want)
+{
+    struct emu_text place = {0};
+    emu_reduction_place(&r->recipe.reductions[0], file, &place);
+    cr_assert_str_eq(emu_text_get(&place), want);
+    emu_text_finish(&place);
+}
+
+Test(plan_recipe, a_reduction_tells_where_it_stands)
+{
+    struct resolved r;
+    resolve(&r, "mesh: dp=2\n" LINEAR "recipe:\n  reduce:\n    - {over: [dp]}\n");
+    assert_place(&r, "a.yaml", "a.yaml:5");
+    assert_place(&r, "", "line 5");
+    close_recipe(&r);
+    static const struct emu_override set = {"recipe.reduce=[{over: [dp]}]"};
+    resolve_set(&r, "mesh: dp=2\n" LINEAR, &set, 1);
+    assert_place(&r, "a.yaml", "--set recipe.reduce=...");
+    close_recipe(&r);
+    resolve(&r, "mesh: dp=2\n" LINEAR);
+    assert_place(&r, "a.yaml", "derived");
     close_recipe(&r);
 }
 
