@@ -1,8 +1,10 @@
 #include "run/training.h"
 
+#include "base/checked.h"
 #include "check/finding_build.h"
 #include "comm/rank.h"
 #include "fault/fault_filter.h"
+#include "fault/fault_steps.h"
 #include "run/auditor.h"
 #include "run/hold_bell.h"
 #include "seg/board.h"
@@ -37,10 +39,14 @@ static enum emu_status report(struct emu_rank *rank, const struct emu_trainer *t
 static enum emu_status train(struct emu_rank *rank, const struct training *training)
 {
     struct emu_trainer *trainer;
+    struct emu_fault_steps otherwise;
+    if (training->faults)
+        emu_fault_steps_init(&otherwise, training->faults, training->plan);
     enum emu_status status =
         training->faults ? emu_fault_filter_push(rank, training->faults) : EMU_OK;
     if (status == EMU_OK)
-        status = emu_trainer_create(training->plan, &training->corpus, rank, &trainer);
+        status = emu_trainer_create_hooked(training->plan, &training->corpus, rank,
+                                           training->faults ? &otherwise.hooks : NULL, &trainer);
     if (status != EMU_OK)
         return status;
     enum emu_gate_verdict verdict = EMU_GATE_GO_ON;
@@ -122,6 +128,9 @@ static enum emu_status start(struct training *training, const struct emu_trainin
     enum emu_status status = arena_bytes(plan, &job.arena_bytes);
     if (status != EMU_OK)
         return status;
+    if (training->faults && emu_fault_holds_whole(training->faults) &&
+        !emu_mul_fits(job.arena_bytes, plan->tp, &job.arena_bytes))
+        return EMU_ERANGE;
     if (options->stop_on_finding) {
         job.bell = &training->bell;
         emu_auditor_hold_with(training->auditor, job.bell);

@@ -1,5 +1,6 @@
 /* The model for arithmetic cases: one weight vector w, token loss w*x, so that its gradient is x.
  */
+#include "train/deviate.h"
 #include "train/model_state.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static void load(struct emu_trainer *trainer, uint32_t source)
 static enum emu_status forward(struct emu_trainer *trainer, uint32_t micro)
 {
     struct emu_model_state *state = trainer->model;
-    load(trainer, trainer->source_offset + micro);
+    load(trainer, emu_trainer_source(trainer, micro));
     struct emu_matmul product = {.a = state->x,
                                  .b = trainer->parameters[0].weight,
                                  .c = state->token_loss,

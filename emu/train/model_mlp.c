@@ -1,6 +1,7 @@
 /* The byte-level language model on one stage: embedding (first stage), MLP layers with a residual
  * stream, head and loss (last stage). Between stages the stream goes forward and its gradient
  * backward, as messages. */
+#include "train/deviate.h"
 #include "train/mlp_state.h"
 
 static const struct emu_model_config *model_of(const struct emu_trainer *trainer)
@@ -73,7 +74,7 @@ static void load_sequence(struct emu_trainer *trainer, struct emu_mlp_slot *slot
 static void load(struct emu_trainer *trainer, uint32_t micro)
 {
     struct emu_mlp_slot *slot = emu_mlp_slot_of(trainer, micro);
-    uint32_t source = trainer->source_offset + micro;
+    uint32_t source = emu_trainer_source(trainer, micro);
     slot->sequences = emu_plan_sequences(trainer->plan, source).count;
     slot->rows = 0;
     for (uint64_t i = 0; i < slot->sequences; i++) {

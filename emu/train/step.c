@@ -1,6 +1,7 @@
 #include "comm/rank.h"
 #include "plan/schedule.h"
 #include "train/combine.h"
+#include "train/deviate.h"
 #include "train/model_state.h"
 #include "train/trainer.h"
 #include "train/update.h"
@@ -48,8 +49,10 @@ static enum emu_status count_tokens(struct emu_trainer *trainer)
 {
     const struct emu_model_ops *ops = emu_model_ops_of(trainer->plan->config->model.kind);
     trainer->tokens = 0;
+    uint32_t first = emu_trainer_source(trainer, 0);
+    trainer->dp_read = first / (trainer->plan->shape.cp * trainer->plan->shape.microbatches);
     for (uint32_t micro = 0; micro < trainer->plan->microbatches; micro++) {
-        trainer->source_tokens[micro] = ops->count(trainer, trainer->source_offset + micro);
+        trainer->source_tokens[micro] = ops->count(trainer, emu_trainer_source(trainer, micro));
         trainer->tokens += trainer->source_tokens[micro];
     }
     return sum_tokens(trainer);
@@ -184,7 +187,8 @@ static enum emu_status measure(struct emu_trainer *trainer)
 
 enum emu_status emu_trainer_step(struct emu_trainer *trainer)
 {
-    emu_rank_set_step(trainer->rank, trainer->step + 1);
+    trainer->rank_step = trainer->step + 1;
+    emu_rank_set_step(trainer->rank, trainer->rank_step);
     trainer->before = *emu_rank_wired(trainer->rank);
     emu_combine_begin(trainer);
     enum emu_status status = count_tokens(trainer);

@@ -48,7 +48,7 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
                         struct emu_step_record *record)
 {
     const struct emu_plan *plan = trainer->plan;
-    struct emu_slice share = emu_slice_chunk(plan->batch, plan->dp, trainer->dp_index);
+    struct emu_slice share = emu_slice_chunk(plan->batch, plan->dp, trainer->dp_read);
     record->step = trainer->step;
     record->loss_sum = trainer->local_loss;
     record->tokens = trainer->tokens;

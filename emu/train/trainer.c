@@ -1,6 +1,7 @@
 #include "train/trainer.h"
 
 #include "comm/rank.h"
+#include "train/deviate.h"
 #include "train/model_state.h"
 
 #include <stdlib.h>
@@ -11,14 +12,18 @@ static const struct emu_model_ops *ops_of(const struct emu_trainer *trainer)
     return emu_model_ops_of(trainer->plan->config->model.kind);
 }
 
-/* The heap parts and all that measuring needs; the rank's part is left to emu_trainer_create. */
+/* The heap parts and all that measuring needs; the rank's part is left to emu_trainer_create.
+ * rank: NULL where there is none, and nobody to deviate. */
 static enum emu_status prepare(const struct emu_plan *plan, struct emu_share share,
+                               const struct emu_step_hooks *hooks, struct emu_rank *rank,
                                struct emu_trainer **trainer)
 {
     struct emu_trainer *made = calloc(1, sizeof *made);
     if (!made)
         return EMU_ENOMEM;
     made->plan = plan;
+    made->hooks = hooks;
+    made->rank = rank;
     made->tp_index = share.tp_index;
     made->cp_index = share.cp_index;
     made->stage = share.stage;
@@ -88,9 +93,18 @@ static void carve_parameter(struct emu_trainer *trainer, struct emu_carver *carv
     parameter->held = emu_tensor_held(plan, i, trainer->stage);
     if (!parameter->held)
         return;
-    parameter->block = emu_tensor_block(plan, i, trainer->tp_index);
+    uint64_t tp_index = trainer->tp_index;
+    emu_deviates(trainer, EMU_DEVIATE_SHARD, i, 0, &tp_index);
+    parameter->block = emu_tensor_block(plan, i, (uint32_t)tp_index);
     parameter->elements = parameter->block.rows * parameter->block.columns;
-    parameter->room = emu_tensor_room(plan, i, trainer->tp_index);
+    parameter->room =
+        emu_tensor_room(plan, i, tp_index == trainer->tp_index ? trainer->tp_index : 0);
+    if (emu_deviates(trainer, EMU_DEVIATE_HOLD_WHOLE, i, 0, NULL)) {
+        const struct emu_tensor_plan *tensor = &plan->tensors[i];
+        parameter->block = (struct emu_block){0, tensor->rows, 0, tensor->columns};
+        parameter->elements = tensor->rows * tensor->columns;
+        parameter->room = emu_tensor_room(plan, i, 0) * plan->tp;
+    }
     carve_values(trainer, carver, parameter);
     carve_ledger(trainer, carver, parameter);
 }
@@ -112,11 +126,12 @@ static void carve(struct emu_trainer *trainer, struct emu_carver *carver)
     ops_of(trainer)->carve(trainer, carver);
 }
 
-enum emu_status emu_trainer_bytes(const struct emu_plan *plan, struct emu_share share,
-                                  uint64_t *bytes)
+static enum emu_status measure(const struct emu_plan *plan, struct emu_share share,
+                               const struct emu_step_hooks *hooks, struct emu_rank *rank,
+                               uint64_t *bytes)
 {
     struct emu_trainer *measured;
-    enum emu_status status = prepare(plan, share, &measured);
+    enum emu_status status = prepare(plan, share, hooks, rank, &measured);
     if (status != EMU_OK)
         return status;
     struct emu_carver carver = {0};
@@ -128,21 +143,34 @@ enum emu_status emu_trainer_bytes(const struct emu_plan *plan, struct emu_share 
     return EMU_OK;
 }
 
+enum emu_status emu_trainer_bytes(const struct emu_plan *plan, struct emu_share share,
+                                  uint64_t *bytes)
+{
+    return measure(plan, share, NULL, NULL, bytes);
+}
+
 static void draw(struct emu_trainer *trainer)
 {
     const struct emu_kernels *kernels = trainer->nn.kernels;
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
         struct emu_parameter *parameter = &trainer->parameters[i];
         const struct emu_block *block = &parameter->block;
-        uint64_t columns = trainer->plan->tensors[i].columns;
+        const struct emu_tensor_plan *tensor = &trainer->plan->tensors[i];
+        uint64_t columns = tensor->columns;
+        struct emu_block drawn = *block;
+        if (emu_deviates(trainer, EMU_DEVIATE_SAME_SEED, i, 0, NULL))
+            drawn = emu_tensor_block(trainer->plan, i, 0);
+        /* another seed: numbers that no element of the tensor has */
+        bool strange = emu_deviates(trainer, EMU_DEVIATE_SEED, i, 0, NULL);
+        uint64_t offset = strange ? tensor->rows * columns : 0;
         if (!parameter->held)
             continue;
         kernels->zero(parameter->weight, parameter->room);
         for (uint64_t e = 0; e < parameter->elements; e++) {
-            uint64_t row = block->first_row + e / block->columns;
-            uint64_t column = block->first_column + e % block->columns;
+            uint64_t row = drawn.first_row + e / block->columns;
+            uint64_t column = drawn.first_column + e % block->columns;
             kernels->set(parameter->weight, e,
-                         emu_plan_draw(trainer->plan, i, row * columns + column));
+                         emu_plan_draw(trainer->plan, i, offset + row * columns + column));
         }
     }
 }
@@ -165,7 +193,7 @@ static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank
     uint64_t bytes;
     struct emu_share share = {trainer->tp_index, trainer->cp_index, trainer->stage,
                               trainer->shard_index};
-    enum emu_status status = emu_trainer_bytes(trainer->plan, share, &bytes);
+    enum emu_status status = measure(trainer->plan, share, trainer->hooks, rank, &bytes);
     if (status != EMU_OK)
         return status;
     trainer->base = emu_rank_alloc(rank, bytes);
@@ -198,9 +226,12 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
     const struct emu_plan *plan = trainer->plan;
     const struct emu_mesh *mesh = emu_rank_mesh(rank);
     uint32_t id = emu_rank_id(rank);
-    trainer->rank = rank;
     trainer->nn.rank = rank;
+    trainer->all_axes = emu_axes_all(mesh);
     trainer->dp_index = emu_mesh_coord(mesh, id, "dp");
+    if (emu_deviates(trainer, EMU_DEVIATE_TRANSPOSED, 0, 0, NULL))
+        trainer->dp_index = emu_mesh_coord(mesh, id, "tp") % plan->dp;
+    trainer->dp_read = trainer->dp_index;
     trainer->source_offset = emu_plan_source(plan, trainer->dp_index, trainer->cp_index, 0);
     enum emu_status status = group_of(plan, plan->tp_family, id, &trainer->nn.tp_group);
     if (status == EMU_OK)
@@ -214,15 +245,34 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
     return status;
 }
 
+static struct emu_share share_of(const struct emu_plan *plan, const struct emu_rank *rank,
+                                 const struct emu_step_hooks *hooks)
+{
+    const struct emu_mesh *mesh = emu_rank_mesh(rank);
+    uint32_t id = emu_rank_id(rank);
+    struct emu_deviation_place place = {.rank = id};
+    struct emu_share share = {emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "cp"),
+                              emu_mesh_coord(mesh, id, "pp"), emu_plan_shard_index(plan, id)};
+    uint64_t ignored;
+    if (hooks && hooks->deviates(hooks->user, EMU_DEVIATE_TRANSPOSED, &place, &ignored))
+        share.tp_index = emu_mesh_coord(mesh, id, "dp") % plan->tp;
+    return share;
+}
+
 enum emu_status emu_trainer_create(const struct emu_plan *plan, const struct emu_corpus *corpus,
                                    struct emu_rank *rank, struct emu_trainer **trainer)
 {
+    return emu_trainer_create_hooked(plan, corpus, rank, NULL, trainer);
+}
+
+enum emu_status emu_trainer_create_hooked(const struct emu_plan *plan,
+                                          const struct emu_corpus *corpus, struct emu_rank *rank,
+                                          const struct emu_step_hooks *hooks,
+                                          struct emu_trainer **trainer)
+{
     struct emu_trainer *made;
-    const struct emu_mesh *mesh = emu_rank_mesh(rank);
-    uint32_t id = emu_rank_id(rank);
-    struct emu_share share = {emu_mesh_coord(mesh, id, "tp"), emu_mesh_coord(mesh, id, "cp"),
-                              emu_mesh_coord(mesh, id, "pp"), emu_plan_shard_index(plan, id)};
-    enum emu_status status = prepare(plan, share, &made);
+    struct emu_share share = share_of(plan, rank, hooks);
+    enum emu_status status = prepare(plan, share, hooks, rank, &made);
     if (status != EMU_OK)
         return status;
     made->corpus = corpus;

@@ -17,6 +17,7 @@
 #include "nn/layer.h"
 #include "plan/plan.h"
 #include "plan/record.h"
+#include "plan/step_hooks.h"
 #include "train/corpus.h"
 
 #include <meshemu/comm.h>
@@ -44,9 +45,10 @@ struct emu_parameter {
 };
 
 struct emu_trainer {
-    const struct emu_plan *plan;     /* borrowed */
-    const struct emu_corpus *corpus; /* borrowed; NULL with inline tokens */
-    struct emu_rank *rank;           /* borrowed */
+    const struct emu_plan *plan;        /* borrowed */
+    const struct emu_corpus *corpus;    /* borrowed; NULL with inline tokens */
+    struct emu_rank *rank;              /* borrowed */
+    const struct emu_step_hooks *hooks; /* borrowed; NULL: the step does what the plan says */
     struct emu_nn nn;
     uint32_t token_group;   /* ranks that see other tokens; EMU_GROUP_SELF where there are none */
     uint32_t source_offset; /* source of this rank's microbatch 0 */
@@ -54,7 +56,8 @@ struct emu_trainer {
     uint32_t shard_group;   /* who divide the optimizer's state; EMU_GROUP_SELF */
     uint32_t norm_group;    /* who hold parts of one model: tp and all stages */
     uint32_t dp_index, cp_index, tp_index, stage, shard_index;
-    unsigned char *base; /* of the block that everything was carved from */
+    struct emu_axes all_axes; /* of the mesh */
+    unsigned char *base;      /* of the block that everything was carved from */
     struct emu_arena arena;
     struct emu_parameter *parameters; /* one a tensor of the plan; heap, owned */
     bool ledger;                      /* coefficients are kept */
@@ -68,6 +71,8 @@ struct emu_trainer {
     void *loss, *source_loss, *squares, *norm, *factor; /* one element each */
     double local_loss;    /* sum over this rank's valid tokens in the last step */
     uint64_t step;        /* of the last step, 0 before the first */
+    uint64_t rank_step;   /* of the step at hand */
+    uint32_t dp_read;     /* dp coordinate whose examples were read in it */
     uint64_t tokens;      /* valid, of this rank, in that step */
     uint64_t step_tokens; /* valid, of the whole step */
     struct emu_hash batch_hash;
@@ -88,6 +93,12 @@ EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,
                                                   const struct emu_corpus *corpus,
                                                   struct emu_rank *rank,
                                                   struct emu_trainer **trainer);
+/* Likewise, doing otherwise where the hooks say so; they are borrowed. */
+EMU_MUST_CHECK enum emu_status emu_trainer_create_hooked(const struct emu_plan *plan,
+                                                         const struct emu_corpus *corpus,
+                                                         struct emu_rank *rank,
+                                                         const struct emu_step_hooks *hooks,
+                                                         struct emu_trainer **trainer);
 void emu_trainer_destroy(struct emu_trainer *trainer);
 
 /* The rank `by` stages further on, all else equal; this rank where there is none. */

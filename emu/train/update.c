@@ -1,5 +1,7 @@
 #include "train/update.h"
 
+#include "train/deviate.h"
+
 #include <string.h>
 
 static void *at(const struct emu_trainer *trainer, void *x, uint64_t element)
@@ -73,11 +75,13 @@ static enum emu_status gather(struct emu_trainer *trainer, uint32_t tensor)
 enum emu_status emu_trainer_update(struct emu_trainer *trainer)
 {
     bool shards = emu_plan_shards_moments(trainer->plan);
+    bool stays = emu_deviates(trainer, EMU_DEVIATE_SKIP_UPDATE, 0, 0, NULL);
     for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
         const struct emu_parameter *p = &trainer->parameters[i];
         if (!p->held)
             continue;
-        update_one(trainer, p);
+        if (!stays)
+            update_one(trainer, p);
         enum emu_status status = shards ? gather(trainer, i) : EMU_OK;
         if (status != EMU_OK)
             return status;

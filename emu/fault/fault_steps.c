@@ -1,0 +1,210 @@
+#include "fault/fault_steps.h"
+
+#include <assert.h>
+
+/* Which question each kind answers; the others answer none. */
+static int deviation_of(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_FAULT_SKIP_REDUCE:
+        return EMU_DEVIATE_SKIP_REDUCE;
+    case EMU_FAULT_DOUBLE_REDUCE:
+        return EMU_DEVIATE_DOUBLE_REDUCE;
+    case EMU_FAULT_REDUCE_WORLD:
+        return EMU_DEVIATE_REDUCE_WORLD;
+    case EMU_FAULT_WRONG_DIVISOR:
+        return EMU_DEVIATE_DIVISOR;
+    case EMU_FAULT_MEAN_OF_MEANS:
+        return EMU_DEVIATE_MEAN_OF_MEANS;
+    case EMU_FAULT_DROP_MICROBATCH:
+        return EMU_DEVIATE_DROP_MICROBATCH;
+    case EMU_FAULT_REPEAT_MICROBATCH:
+        return EMU_DEVIATE_REPEAT_MICROBATCH;
+    case EMU_FAULT_REDUCE_PARAMETER:
+        return EMU_DEVIATE_REDUCE_PARAMETER;
+    case EMU_FAULT_SEED_REPLICA:
+        return EMU_DEVIATE_SEED;
+    case EMU_FAULT_SAME_SEED_TP:
+        return EMU_DEVIATE_SAME_SEED;
+    case EMU_FAULT_WRONG_SHARD:
+        return EMU_DEVIATE_SHARD;
+    case EMU_FAULT_REPLICATE_SHARD:
+        return EMU_DEVIATE_HOLD_WHOLE;
+    case EMU_FAULT_SAME_DATA:
+    case EMU_FAULT_OTHER_DATA_TP:
+        return EMU_DEVIATE_READ;
+    case EMU_FAULT_TRANSPOSED_MESH:
+        return EMU_DEVIATE_TRANSPOSED;
+    case EMU_FAULT_SKIP_UPDATE:
+        return EMU_DEVIATE_SKIP_UPDATE;
+    default:
+        return -1;
+    }
+}
+
+/* Ranks that read the same tokens: all else would be a second fault. */
+static bool same_source(const struct emu_plan *plan, uint32_t a, uint32_t b)
+{
+    const struct emu_mesh *mesh = plan->roster.mesh;
+    return emu_mesh_coord(mesh, a, "dp") == emu_mesh_coord(mesh, b, "dp") &&
+           emu_mesh_coord(mesh, a, "cp") == emu_mesh_coord(mesh, b, "cp");
+}
+
+static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault *fault,
+                    uint32_t rank)
+{
+    uint32_t meant = (uint32_t)fault->value[EMU_KEY_RANK].number;
+    if (!emu_fault_has(fault, EMU_KEY_RANK))
+        return true;
+    switch (fault->kind) {
+    case EMU_FAULT_SAME_DATA:
+        return emu_mesh_coord(steps->plan->roster.mesh, meant, "dp") ==
+               emu_mesh_coord(steps->plan->roster.mesh, rank, "dp");
+    case EMU_FAULT_DROP_MICROBATCH:
+    case EMU_FAULT_REPEAT_MICROBATCH:
+        return same_source(steps->plan, meant, rank);
+    default:
+        return rank == meant;
+    }
+}
+
+/* Can the tensor be held, drawn or reduced wrongly in this way at all? */
+static bool concerns_tensor(const struct emu_fault_steps *steps, const struct emu_fault *fault,
+                            const struct emu_deviation_place *place)
+{
+    const struct emu_plan *plan = steps->plan;
+    const struct emu_tensor_plan *tensor = &plan->tensors[place->tensor];
+    bool drawn = tensor->init == EMU_INIT_UNIFORM || plan->config->arithmetic == EMU_ARITH_EXACT;
+    bool shard = emu_tensor_is_shard(plan, place->tensor);
+    switch (fault->kind) {
+    case EMU_FAULT_SEED_REPLICA:
+        return drawn;
+    case EMU_FAULT_SAME_SEED_TP:
+        return shard && drawn && emu_mesh_coord(plan->roster.mesh, place->rank, "tp") > 0;
+    case EMU_FAULT_WRONG_SHARD:
+    case EMU_FAULT_REPLICATE_SHARD:
+        return shard;
+    default:
+        return true;
+    }
+}
+
+static bool is_of_one_gradient(enum emu_fault_kind kind)
+{
+    return kind == EMU_FAULT_SKIP_REDUCE || kind == EMU_FAULT_DOUBLE_REDUCE ||
+           kind == EMU_FAULT_REDUCE_WORLD || kind == EMU_FAULT_REDUCE_PARAMETER;
+}
+
+static bool is_of_a_microbatch(enum emu_fault_kind kind)
+{
+    return kind == EMU_FAULT_DROP_MICROBATCH || kind == EMU_FAULT_REPEAT_MICROBATCH;
+}
+
+static bool at_tensor(const struct emu_fault_steps *steps, size_t i,
+                      const struct emu_deviation_place *place)
+{
+    const struct emu_fault *fault = &steps->set->faults[i];
+    if (!(emu_fault_row(fault->kind)->keys >> EMU_KEY_PARAM & 1))
+        return true;
+    if (!concerns_tensor(steps, fault, place))
+        return false;
+    if (emu_fault_has(fault, EMU_KEY_PARAM))
+        return emu_glob_match(fault->value[EMU_KEY_PARAM].text,
+                              steps->plan->tensors[place->tensor].name);
+    return !is_of_one_gradient(fault->kind) || !steps->state[i].acted ||
+           steps->state[i].tensor == place->tensor;
+}
+
+static bool acts(const struct emu_fault_steps *steps, size_t i,
+                 const struct emu_deviation_place *place)
+{
+    const struct emu_fault *fault = &steps->set->faults[i];
+    bool stepped = emu_fault_row(fault->kind)->keys >> EMU_KEY_STEP & 1;
+    if (stepped && place->step != emu_fault_number(fault, EMU_KEY_STEP, 1))
+        return false;
+    if (is_of_a_microbatch(fault->kind) &&
+        place->micro != emu_fault_number(fault, EMU_KEY_MICRO, 0))
+        return false;
+    return on_rank(steps, fault, place->rank) && at_tensor(steps, i, place);
+}
+
+static uint64_t divisor_of(const struct emu_fault_steps *steps, const struct emu_fault *fault,
+                           const struct emu_deviation_place *place)
+{
+    switch (emu_fault_number(fault, EMU_KEY_BY, EMU_DIVIDE_BY_WORLD)) {
+    case EMU_DIVIDE_BY_DP:
+        return steps->plan->dp;
+    case EMU_DIVIDE_BY_LOCAL_TOKENS:
+        return place->local_tokens;
+    default:
+        return steps->plan->roster.mesh->world;
+    }
+}
+
+/* Another dp coordinate's examples for the same microbatch; where there is none the next
+ * microbatch's. */
+static uint64_t source_read(const struct emu_fault_steps *steps,
+                            const struct emu_deviation_place *place)
+{
+    const struct emu_plan *plan = steps->plan;
+    const struct emu_mesh *mesh = plan->roster.mesh;
+    uint32_t dp = emu_mesh_coord(mesh, place->rank, "dp");
+    uint32_t cp = emu_mesh_coord(mesh, place->rank, "cp");
+    if (plan->dp > 1)
+        return emu_plan_source(plan, (dp + 1) % plan->dp, cp, place->micro);
+    return emu_plan_source(plan, dp, cp, (place->micro + 1) % plan->microbatches);
+}
+
+static uint64_t number_of(const struct emu_fault_steps *steps, const struct emu_fault *fault,
+                          const struct emu_deviation_place *place)
+{
+    uint32_t tp = emu_mesh_coord(steps->plan->roster.mesh, place->rank, "tp");
+    switch (fault->kind) {
+    case EMU_FAULT_WRONG_DIVISOR:
+        return divisor_of(steps, fault, place);
+    case EMU_FAULT_SAME_DATA:
+    case EMU_FAULT_OTHER_DATA_TP:
+        return source_read(steps, place);
+    case EMU_FAULT_WRONG_SHARD:
+        return (tp + 1) % steps->plan->tp;
+    default:
+        return 0;
+    }
+}
+
+static bool deviates(void *user, enum emu_deviation kind, const struct emu_deviation_place *place,
+                     uint64_t *number)
+{
+    struct emu_fault_steps *steps = user;
+    for (size_t i = 0; i < steps->set->count; i++) {
+        const struct emu_fault *fault = &steps->set->faults[i];
+        if (deviation_of(fault->kind) != (int)kind || !acts(steps, i, place))
+            continue;
+        if (!steps->state[i].acted) {
+            steps->state[i].acted = true;
+            steps->state[i].tensor = place->tensor;
+            emu_fault_set_fire(steps->set, i, place->rank);
+        }
+        uint64_t answer = number_of(steps, fault, place);
+        if (kind == EMU_DEVIATE_DIVISOR || kind == EMU_DEVIATE_READ || kind == EMU_DEVIATE_SHARD)
+            *number = answer;
+        return true;
+    }
+    return false;
+}
+
+void emu_fault_steps_init(struct emu_fault_steps *steps, const struct emu_fault_set *set,
+                          const struct emu_plan *plan)
+{
+    assert(set->count <= EMU_FAULTS_MAX);
+    *steps = (struct emu_fault_steps){.set = set, .plan = plan};
+    steps->hooks = (struct emu_step_hooks){deviates, steps};
+}
+
+bool emu_fault_holds_whole(const struct emu_fault_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->faults[i].kind == EMU_FAULT_REPLICATE_SHARD)
+            return true;
+    return false;
+}
