@@ -126,7 +126,7 @@ static uint32_t count_messages(const struct emu_outbox *box, uint32_t dest, int3
     for (uint32_t i = 0; i < used && i < box->message_count; i++) {
         uint64_t word = emu_message_look(&box->messages[i]);
         count += is_waiting(word) && emu_message_dest(word) == dest &&
-                 box->messages[i].tag == tag && emu_message_sequence(word) < before;
+                 emu_message_tag(&box->messages[i]) == tag && emu_message_sequence(word) < before;
     }
     return count;
 }
@@ -146,7 +146,7 @@ static bool add_drains(struct reading *reading, uint32_t sender)
         const struct emu_want *receive =
             reading->needs->ranks[dest].rest % 2
                 ? emu_wants_find(&reading->needs->wants[dest], EMU_WANT_RECVS, sender,
-                                 box.messages[i].tag)
+                                 emu_message_tag(&box.messages[i]))
                 : NULL;
         if (receive)
             return true;

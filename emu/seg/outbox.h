@@ -39,6 +39,7 @@
 #include "seg/note.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define EMU_INLINE_MESSAGE 64
 #define EMU_MESSAGES_MAX 256
@@ -122,6 +123,17 @@ static inline uint64_t emu_message_word(uint64_t sequence, uint32_t dest,
 static inline uint64_t emu_message_look(const struct emu_message *message)
 {
     return atomic_load_explicit(&message->word, memory_order_acquire);
+}
+
+/* The tag, read by others than the dest: the descriptor may be reused meanwhile. */
+static inline int32_t emu_message_tag(const struct emu_message *message)
+{
+    uint64_t word = atomic_load_explicit(
+        &message->note[offsetof(struct emu_note, tag) / sizeof word], memory_order_acquire);
+    int32_t tag;
+    _Static_assert(offsetof(struct emu_note, tag) % sizeof word == 0, "first in its word");
+    memcpy(&tag, &word, sizeof tag);
+    return tag;
 }
 
 /* Change the state alone. Only one process may do so in each state, see the picture. */

@@ -6,6 +6,7 @@
 #include "seg/board.h"
 #include "seg/gate.h"
 #include "seg/incident.h"
+#include "seg/needs.h"
 #include "seg/outbox.h"
 
 #include <pthread.h>
@@ -100,15 +101,47 @@ static uint64_t spy(const struct stage *stage)
     return sum;
 }
 
+/* Could all who wait still be helped by those who act? In the programs here they always can, unless
+ * they wait for the abort. */
+static bool all_can_go_on(const struct emu_needs *needs)
+{
+    bool acts[WORLD], more = true;
+    for (uint32_t i = 0; i < WORLD; i++)
+        acts[i] = needs->ranks[i].stand != EMU_STAND_WAITS;
+    while (more) {
+        more = false;
+        for (uint32_t i = 0; i < WORLD; i++) {
+            const struct emu_need *need = &needs->ranks[i];
+            uint32_t acting = 0;
+            for (uint32_t t = 0; t < need->count; t++)
+                acting += acts[needs->targets[need->first + t]];
+            if (!acts[i] && (need->any ? acting > 0 : acting == need->count))
+                acts[i] = more = true;
+        }
+    }
+    return acts[0] && acts[1] && acts[2] && acts[3];
+}
+
+static bool needs_are_right(const struct stage *stage, const uint32_t *done,
+                            struct emu_needs *needs)
+{
+    unsigned char presence[WORLD];
+    for (uint32_t i = 0; i < WORLD; i++)
+        presence[i] = done[i] ? EMU_ABSENT : EMU_PRESENT;
+    return emu_needs_read(&stage->segment, presence, needs) == EMU_OK &&
+           (!needs->steady || all_can_go_on(needs));
+}
+
 /* Run one act on all ranks; report each as gone when it ends. The first code that is not 0. */
 static int play(int (*act)(struct emu_rank *rank), void (*launcher)(struct stage *stage))
 {
     struct stage stage;
     struct actor actors[WORLD];
     pthread_t threads[WORLD];
+    struct emu_needs needs;
     uint64_t seen = 0;
     int code = 0;
-    CHECK(stage_open(&stage));
+    CHECK(stage_open(&stage) && emu_needs_init(&needs, WORLD) == EMU_OK);
     for (uint32_t i = 0; i < WORLD; i++) {
         actors[i] = (struct actor){.stage = &stage, .id = i, .act = act};
         CHECK(pthread_create(&threads[i], NULL, run_actor, &actors[i]) == 0);
@@ -117,6 +150,7 @@ static int play(int (*act)(struct emu_rank *rank), void (*launcher)(struct stage
         launcher(&stage);
     for (uint32_t left = WORLD, done[WORLD] = {0}; left > 0; emu_clock_sleep(200000)) {
         seen += spy(&stage);
+        CHECK(needs_are_right(&stage, done, &needs) || emu_abort_look(&stage.segment));
         for (uint32_t i = 0; i < WORLD; i++)
             if (!done[i] && atomic_load(&actors[i].over)) {
                 emu_segment_fail_rank(&stage.segment, i);
@@ -129,6 +163,7 @@ static int play(int (*act)(struct emu_rank *rank), void (*launcher)(struct stage
         code = code ? code : actors[i].code;
     }
     CHECK(launcher || seen > 0);
+    emu_needs_finish(&needs);
     stage_close(&stage);
     return code;
 }
