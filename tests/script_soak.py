@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random communication programs, run by the program and by a model of a few lines.
 
-usage: script_soak.py MESHEMU [--runs N] [--seed S] [--jobs J] [--busy] [--keep DIR]
+usage: script_soak.py MESHEMU [--runs N] [--seed S] [--jobs J] [--busy] [--clean] [--mesh AXES] [--keep DIR]
 
 Half of the programs are correct: a random sequence of calls and messages that every rank walks in the same order, with
 random pauses, computations, stops and early ends. None of them may raise a fault. The others have one mutation (two ops
@@ -29,9 +29,9 @@ def groups_of(axes):
     return world, groups
 
 
-def draw(rng):
+def draw(rng, mesh):
     """A correct program: (mesh, semantics, world, groups, {rank: [op]}). op: (what, ...)"""
-    axes = rng.choice(MESHES)
+    axes = mesh or rng.choice(MESHES)
     world, groups = groups_of(axes)
     programs = {r: [] for r in range(world)}
     semantics = rng.choice(['strict', 'buffered'])
@@ -186,11 +186,11 @@ def judge(report, stuck, ended_awaited, lost):
     return None
 
 
-def one(binary, seed, keep):
+def one(binary, seed, options):
     rng = random.Random(seed)
     while True:
-        axes, semantics, world, groups, programs = draw(rng)
-        how = mutate(rng, programs) if seed % 2 else 'none'
+        axes, semantics, world, groups, programs = draw(rng, options.mesh)
+        how = mutate(rng, programs) if seed % 2 and not options.clean else 'none'
         if how:
             break
     stuck, ended_awaited, lost = Model(semantics, programs).run()
@@ -207,19 +207,22 @@ def one(binary, seed, keep):
             wrong = 'no end after 60 s (stuck by the model: %s)' % sorted(stuck)
         except ValueError:
             wrong = 'no report: ' + run.stderr.decode('utf-8', 'replace')[-200:]
-        if wrong and keep:
-            os.makedirs(keep, exist_ok=True)
-            os.replace(path, os.path.join(keep, '%d.yaml' % seed))
+        if wrong and options.keep:
+            os.makedirs(options.keep, exist_ok=True)
+            os.replace(path, os.path.join(options.keep, '%d.yaml' % seed))
     return how, bool(stuck or lost), wrong
 
 
 def main():
-    p = argparse.ArgumentParser(usage='%(prog)s MESHEMU [--runs N] [--seed S] [--jobs J] [--busy] [--keep DIR]')
+    p = argparse.ArgumentParser(usage='%(prog)s MESHEMU [--runs N] [--seed S] [--jobs J] [--busy] [--clean] [--mesh AXES] '
+                                      '[--keep DIR]')
     p.add_argument('meshemu')
     p.add_argument('--runs', type=int, default=200)
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--jobs', type=int, default=2)
     p.add_argument('--busy', action='store_true', help='with two processes that burn time beside it')
+    p.add_argument('--clean', action='store_true', help='correct programs alone')
+    p.add_argument('--mesh', help='of all programs, as in dp=4,tp=4')
     p.add_argument('--keep', help='folder for programs that were judged wrong')
     a = p.parse_args()
     binary = os.path.abspath(a.meshemu)
@@ -228,7 +231,7 @@ def main():
     try:
         with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
             seeds = range(a.seed, a.seed + a.runs)
-            for seed, (how, stuck, wrong) in zip(seeds, pool.map(lambda s: one(binary, s, a.keep), seeds)):
+            for seed, (how, stuck, wrong) in zip(seeds, pool.map(lambda s: one(binary, s, a), seeds)):
                 if wrong:
                     print('FAIL  seed %d, mutation %s: %s' % (seed, how, wrong), flush=True)
                 broken += stuck
