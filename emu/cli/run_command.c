@@ -89,8 +89,7 @@ static int read_text(struct session *session)
     enum emu_status status =
         emu_file_read(path, TEXT_MOST, &session->text, &session->text_size, &reason);
     if (status == EMU_ESYSTEM) {
-        emu_config_complain(session->config, &diagnostics, "data.text", "cannot read '%s': %s",
-                            path, reason.text);
+        emu_config_complain(session->config, &diagnostics, "data.text", "%s", reason.text);
         return give_up(&diagnostics, EMU_EPARSE);
     }
     if (status != EMU_OK)

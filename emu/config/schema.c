@@ -158,7 +158,7 @@ static const struct emu_key rows[] = {
 
     KEY(SECTION, "data", .flag = AT(has_data), .nullable = true, .help = "what it is trained on"),
     KEY(PATH, "data.text", .offset = AT(data.text), .nullable = true,
-        .help = "text file; each line is a document"),
+        .help = "text file or named pipe; a line is a document"),
     SIZE("data.sequence", data.sequence, .variants = TEXT, .fallback = "32",
          .help = "longest sequence in bytes"),
     SIZE("data.batch", data.batch, .variants = TEXT, .fallback = "16",

@@ -46,12 +46,28 @@ static enum emu_status read_all(int fd, size_t limit, char **data, size_t *size)
     return EMU_OK;
 }
 
+/* A device gives what nobody wrote, may have no end, and may wait for ever. Below 0: the reason. */
+static int open_file(const char *path, struct emu_reason *reason)
+{
+    struct stat kind;
+    int fd = *path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (!*path)
+        emu_reason_set(reason, "a file needs a name, this one is empty");
+    else if (fd < 0)
+        emu_reason_set(reason, "cannot open %s: %s", path, strerror(errno));
+    if (fd < 0 || fstat(fd, &kind) != 0 || (!S_ISCHR(kind.st_mode) && !S_ISBLK(kind.st_mode)))
+        return fd;
+    close(fd);
+    emu_reason_set(reason, "cannot read %s: it is a device; files and pipes are read", path);
+    return -1;
+}
+
 enum emu_status emu_file_read(const char *path, size_t limit, char **data, size_t *size,
                               struct emu_reason *reason)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_file(path, reason);
     if (fd < 0)
-        return emu_reason_set(reason, "cannot open %s: %s", path, strerror(errno));
+        return EMU_ESYSTEM;
     char *bytes;
     size_t used;
     enum emu_status status = read_all(fd, limit, &bytes, &used);

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Read all of a file of at most `limit` bytes. A longer one is refused, so that a device without
- * end is too.
+/* Read all of a file or named pipe of at most `limit` bytes. A longer one is refused, so that a
+ * pipe without end is too; devices are refused unread.
  *
  * data     NUL-terminated, for the caller to free(); *size does not count the NUL
  * returns  EMU_OK, EMU_ESYSTEM with the reason, EMU_ENOMEM

@@ -96,7 +96,7 @@ bool emu_plan_runnable(const struct emu_config *config, struct emu_text *diagnos
                       "a run needs a model, e.g. model: {kind: mlp_lm}");
     if (config->model.kind == EMU_MODEL_TRANSFORMER)
         return refuse(config, diagnostics, "model.kind",
-                      "transformer is for accounting only; a run needs kind: mlp_lm");
+                      "transformer is for accounting only; a run needs kind: mlp_lm or linear");
     bool linear = config->model.kind == EMU_MODEL_LINEAR;
     if (!config->data.text && !config->data.inline_tokens)
         return refuse(config, diagnostics, "data",

@@ -2,6 +2,7 @@
 #include "os/in_child.h"
 
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -52,7 +53,7 @@ Test(os_file, a_large_file_survives, .init = make_folder, .fini = remove_folder)
     free(data);
 }
 
-Test(os_file, too_long_is_refused_even_without_end, .init = make_folder, .fini = remove_folder)
+Test(os_file, too_long_is_refused, .init = make_folder, .fini = remove_folder)
 {
     char *data;
     size_t size;
@@ -60,7 +61,28 @@ Test(os_file, too_long_is_refused_even_without_end, .init = make_folder, .fini =
     cr_assert_eq(emu_file_write(path, "12345", 5, &reason), EMU_OK);
     cr_assert_eq(emu_file_read(path, 4, &data, &size, &reason), EMU_ESYSTEM);
     cr_assert_not_null(strstr(reason.text, "at most 4 B"));
-    cr_assert_eq(emu_file_read("/dev/zero", 100000, &data, &size, &reason), EMU_ESYSTEM);
+}
+
+Test(os_file, devices_are_refused_unread)
+{
+    char *data;
+    size_t size;
+    struct emu_reason reason;
+    cr_assert_eq(emu_file_read("/dev/zero", SIZE_MAX / 2, &data, &size, &reason), EMU_ESYSTEM);
+    cr_assert_not_null(strstr(reason.text, "it is a device"));
+}
+
+Test(os_file, a_named_pipe_is_read, .init = make_folder, .fini = remove_folder)
+{
+    char *data, command[256];
+    size_t size;
+    struct emu_reason reason;
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    snprintf(command, sizeof command, "printf abc >%s &", path);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(emu_file_read(path, 3, &data, &size, &reason), EMU_OK, "%s", reason.text);
+    cr_assert_str_eq(data, "abc");
+    free(data);
 }
 
 Test(os_file, what_cannot_be_read_says_why, .init = make_folder, .fini = remove_folder)
@@ -72,6 +94,8 @@ Test(os_file, what_cannot_be_read_says_why, .init = make_folder, .fini = remove_
     cr_assert_not_null(strstr(reason.text, "No such file"));
     cr_assert_eq(emu_file_read(folder, 4, &data, &size, &reason), EMU_ESYSTEM);
     cr_assert_not_null(strstr(reason.text, "Is a directory"));
+    cr_assert_eq(emu_file_read("", 4, &data, &size, &reason), EMU_ESYSTEM);
+    cr_assert_not_null(strstr(reason.text, "needs a name"));
 }
 
 Test(os_file, a_new_file_replaces_the_old_and_keeps_its_mode, .init = make_folder,
