@@ -2,6 +2,7 @@
 #include "scenario.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* The recipe that runs where nothing, or no reduction, is written; so that it can be changed. */
 static void spell_out(struct scenario *scenario)
@@ -71,9 +72,11 @@ static bool change_axis(struct scenario *scenario, struct draw *draw)
 static bool change_params(struct scenario *scenario, struct draw *draw)
 {
     struct reduction *reduction = pick(scenario, draw);
-    if (reduction)
-        reduction->params = reduction->params[0] == 'n' ? "all" : "no.such.*";
-    return reduction != NULL;
+    if (!reduction || !scenario->language) /* the linear model has one parameter */
+        return false;
+    bool part = !strcmp(reduction->params, "embed.*");
+    reduction->params = part ? "all" : "embed.*";
+    return true;
 }
 
 static bool drop_reduction(struct scenario *scenario, struct draw *draw)

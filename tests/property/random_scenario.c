@@ -24,7 +24,8 @@ static void random_factor(const struct scenario *scenario, struct draw *draw, bo
 static void random_reduction(const struct scenario *scenario, struct draw *draw,
                              struct reduction *out)
 {
-    static const char *const params[] = {"w", "*", "?", "head.*", "*.norm.weight"};
+    static const char *const linear[] = {"w", "*", "?", "w*"};
+    static const char *const language[] = {"*", "*.weight", "layers.*", "embed.*"};
     *out = (struct reduction){.avg = draw_percent(draw, 40),
                               .reversed = draw_percent(draw, 50),
                               .world = draw_percent(draw, 10),
@@ -32,7 +33,7 @@ static void random_reduction(const struct scenario *scenario, struct draw *draw,
     if (draw_percent(draw, 40))
         out->when = (enum when)(1 + draw_below(draw, 3));
     if (draw_percent(draw, 15))
-        out->params = params[draw_below(draw, sizeof params / sizeof params[0])];
+        out->params = (scenario->language ? language : linear)[draw_below(draw, 4)];
     while (out->over == 0)
         for (int axis = 0; axis < AXIS_NAMES; axis++) {
             bool known = axis != AXIS_COPY || scenario_has(scenario, AXIS_COPY);

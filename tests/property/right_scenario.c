@@ -117,17 +117,12 @@ static struct reduction *add_reduction(struct scenario *scenario, struct draw *d
     return made;
 }
 
-/* One that concerns nothing, or averages what is whole: any time is right for it. */
+/* One that averages what is whole: any time is right for it. */
 static void add_idle(struct scenario *scenario, struct draw *draw)
 {
     struct reduction *made = add_reduction(scenario, draw, copied_axes(scenario));
     made->when = (enum when)draw_below(draw, 4);
     made->avg = true;
-    if (draw_percent(draw, 40)) {
-        made->params = "no.such.*";
-        made->avg = draw_percent(draw, 50);
-        made->over = 1u << AXIS_DP;
-    }
 }
 
 /* dp and cp at least once each, in one reduction or in several; then perhaps some again. */
@@ -173,8 +168,7 @@ static void settle_reductions(const struct scenario *scenario, struct debts *deb
     for (int phase = 0; phase < 2; phase++)
         for (uint32_t i = 0; i < scenario->recipe.reductions; i++) {
             const struct reduction *reduction = &scenario->recipe.reduce[i];
-            bool idle = reduction->params[0] == 'n';
-            if ((reduction->when == WHEN_STEP) != (phase == 1) || idle)
+            if ((reduction->when == WHEN_STEP) != (phase == 1))
                 continue;
             for (int axis = 0; axis < AXIS_NAMES; axis++)
                 if ((reduction->world || (reduction->over >> axis & 1)) && scenario->size[axis] > 1)
@@ -222,7 +216,7 @@ static uint32_t list_places(struct scenario *scenario, struct formula *places[PL
     for (uint32_t i = 0; i < recipe->reductions; i++) {
         struct reduction *reduction = &recipe->reduce[i];
         bool partial = reduction->when > WHEN_MICROBATCH && scenario->microbatches > 1;
-        if (partial || reduction->params[0] == 'n')
+        if (partial)
             continue;
         formula_set_number(&reduction->scale, 1);
         places[count++] = &reduction->scale;

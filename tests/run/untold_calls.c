@@ -54,9 +54,23 @@ Test(run_untold, a_published_decision_is_an_incident, .init = make_segment)
     cr_assert_eq(incident.enabled_ns, 77);
 }
 
+/* The moment between the decision in the slot and the mark on the group. */
+static void disagree(void)
+{
+    struct emu_ring ring = emu_ring_of(&segment, 1);
+    for (uint32_t member = 0; member < 3; member++) {
+        struct emu_note note = {.index = 3, .count = member, .group = 1};
+        emu_slot_sign(&ring, 3, member, &note, 1);
+        emu_slot_announce(&ring, 3, member, 0, 1);
+    }
+    atomic_store(&ring.head->broken, 0);
+}
+
 Test(run_untold, a_mismatch_is_known_before_the_group_is_marked, .init = make_segment)
 {
     call.status = EMU_EMISMATCH;
+    cr_assert_not(emu_untold_incident(&segment, &seen, 2, &incident), "no slot says so");
+    disagree();
     cr_assert(emu_untold_incident(&segment, &seen, 2, &incident));
     cr_assert(incident.cause == EMU_INCIDENT_MISMATCH && incident.index == 3);
 }
