@@ -48,8 +48,9 @@ static const struct emu_command run_command = {
     "run the mesh, check it, print the verdict",
     "Starts one process a rank, trains as the config says, and checks every step:\n"
     "replicas agree bit for bit, shards tile each tensor once, no example is read\n"
-    "twice or left out, and the same steps on a mesh of one give the same values\n"
-    "within a derived bound.",
+    "twice or left out, every token weighs the same in every gradient, the same\n"
+    "step on a mesh of one gives the same values within a derived bound, and the\n"
+    "bytes that each rank holds and sends are those that the plan predicts.",
     run_options,
     COUNT(run_options),
     emu_run_options_run,
