@@ -54,6 +54,8 @@ struct emu_rank_books {
     uint64_t requested[EMU_CATEGORY_COUNT], rounded[EMU_CATEGORY_COUNT];
     uint64_t family_bytes[EMU_ROSTER_MAX_FAMILIES]; /* in collectives, by family of the roster */
     uint64_t message_bytes[EMU_MESH_MAX_AXES];      /* in messages, by axis */
+    uint64_t pss; /* of the shared mapping, when it was last read; UINT64_MAX: it could not be */
+    const uint64_t *sent_to; /* world entries: in messages, by receiver. In the same block */
 };
 
 /* Exact arithmetic: where something was rounded for the first time. */
@@ -72,7 +74,7 @@ struct emu_training_result {
     struct emu_findings findings;    /* all, causes before what follows from them */
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
-    struct emu_rank_books *books; /* world entries; NULL: no step was audited. Owned */
+    struct emu_rank_books *books; /* world entries; NULL: no step was audited. One block, owned */
     struct emu_first_rounding rounding;
     uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */
     struct emu_gradient_view

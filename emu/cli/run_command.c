@@ -9,6 +9,7 @@
 #include "report/record_json.h"
 #include "report/run_json.h"
 #include "report/run_report.h"
+#include "report/traffic_map.h"
 #include "run/fault_load.h"
 #include "run/training.h"
 
@@ -190,6 +191,8 @@ static int print_text(const struct session *session)
         emu_run_report_verdict(&session->result, colour, &text);
     else
         emu_run_report(&session->result, colour, &text);
+    if (session->options->traffic)
+        emu_traffic_map_print(&session->result, &text);
     bool good = !text.failed && fputs(emu_text_get(&text), stream) != EOF && !fflush(stream);
     emu_text_finish(&text);
     if (!good)

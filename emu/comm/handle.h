@@ -25,6 +25,7 @@ struct emu_rank {
     uint64_t open_requests;
     uint64_t received;
     struct emu_traffic asked, wired;
+    uint64_t *sent_to; /* world entries, see emu_rank_sent_to; owned */
     struct emu_phase_watch phases;
 };
 

@@ -19,15 +19,17 @@ static void destroy_layers(struct emu_layer *top)
 static enum emu_status stack(struct emu_rank *rank, struct emu_layer *backend)
 {
     rank->top = backend;
+    rank->sent_to = calloc(rank->roster->mesh->world, sizeof *rank->sent_to);
     struct emu_layer *wire = backend ? emu_wire_recorder_create(rank, backend) : NULL;
     rank->top = wire ? wire : rank->top;
     struct emu_layer *asked = wire ? emu_asked_recorder_create(rank, wire) : NULL;
-    if (!asked) {
+    rank->top = asked ? asked : rank->top;
+    if (!asked || !rank->sent_to) {
         destroy_layers(rank->top);
+        free(rank->sent_to);
         free(rank);
         return EMU_ENOMEM;
     }
-    rank->top = asked;
     rank->below = wire;
     return EMU_OK;
 }
@@ -69,6 +71,7 @@ void emu_rank_destroy(struct emu_rank *rank)
     if (!rank)
         return;
     destroy_layers(rank->top);
+    free(rank->sent_to);
     free(rank);
 }
 
@@ -117,6 +120,11 @@ const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank)
 const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank)
 {
     return &rank->wired;
+}
+
+const uint64_t *emu_rank_sent_to(const struct emu_rank *rank)
+{
+    return rank->sent_to;
 }
 
 uint32_t emu_rank_id(const struct emu_rank *rank)

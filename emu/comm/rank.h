@@ -86,6 +86,10 @@ struct emu_traffic {
 const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank);
 const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);
 
+/* Of the messages in emu_rank_wired the bytes to each rank, world entries: their sum is that of
+ * message_bytes. */
+const uint64_t *emu_rank_sent_to(const struct emu_rank *rank);
+
 /* Note the training step on the board. */
 void emu_rank_set_step(struct emu_rank *rank, uint64_t step);
 

@@ -45,8 +45,11 @@ static void count_bytes(const struct emu_rank *rank, struct emu_traffic *traffic
     uint64_t bytes = call->count * emu_dtype_bytes(call->dtype);
     if (call->kind == EMU_SEND || call->kind == EMU_RECV) {
         int axis = axis_between(roster->mesh, rank->id, call->peer);
-        if (axis >= 0)
-            traffic->message_bytes[axis] += emu_cost_bytes(call->kind, call->layout, bytes, 2);
+        uint64_t cost = emu_cost_bytes(call->kind, call->layout, bytes, 2);
+        if (axis < 0)
+            return;
+        traffic->message_bytes[axis] += cost;
+        rank->sent_to[call->peer] += cost;
         return;
     }
     if (call->group >= roster->group_count)

@@ -13,6 +13,7 @@
 
 #include <meshemu/status.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum emu_map_source {
@@ -31,6 +32,11 @@ struct emu_map {
 EMU_MUST_CHECK enum emu_status emu_map_create(uint64_t bytes, enum emu_map_source source,
                                               const char *advice, struct emu_map *map,
                                               struct emu_reason *reason);
+
+/* Bytes of the map that the kernel charges to this process: of each page in its page tables, the
+ * page divided by the processes that have it in theirs (PSS, /proc/self/smaps). false: it cannot
+ * be read; *bytes is then unchanged. */
+bool emu_map_pss(const struct emu_map *map, uint64_t *bytes);
 
 /* Accepts a zeroed map. */
 void emu_map_destroy(struct emu_map *map);

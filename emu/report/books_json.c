@@ -1,5 +1,9 @@
 #include "report/books_json.h"
 
+#include "report/traffic_map.h"
+
+#include <stdlib.h>
+
 static void put_categories(struct emu_json *json, const char *key, const uint64_t *bytes)
 {
     emu_json_key(json, key);
@@ -13,6 +17,11 @@ static void put_memory(struct emu_json *json, const struct emu_rank_books *books
 {
     put_categories(json, "requested", books->requested);
     put_categories(json, "rounded", books->rounded);
+    emu_json_key(json, "pss");
+    if (books->pss == UINT64_MAX)
+        emu_json_null(json);
+    else
+        emu_json_u64(json, books->pss);
 }
 
 static void put_nonzero(struct emu_json *json, const char *name, uint64_t bytes)
@@ -37,6 +46,30 @@ static void put_traffic(struct emu_json *json, const struct emu_plan *plan,
     emu_json_object_end(json);
 }
 
+static void put_pairs(const struct emu_training_result *result, struct emu_json *json)
+{
+    const struct emu_plan *plan = result->plan;
+    uint32_t world = plan->roster.mesh->world;
+    uint64_t *row = calloc(world, sizeof *row);
+    json->failed = json->failed || !row;
+    emu_json_key(json, "pairs");
+    emu_json_array_begin(json);
+    for (uint32_t from = 0; from < world && !json->failed; from++) {
+        emu_traffic_row(plan, &result->books[from], from, row);
+        for (uint32_t to = 0; to < world; to++) {
+            if (row[to] == 0)
+                continue;
+            emu_json_object_begin(json);
+            emu_json_put_u64(json, "from", from);
+            emu_json_put_u64(json, "to", to);
+            emu_json_put_u64(json, "bytes", row[to]);
+            emu_json_object_end(json);
+        }
+    }
+    emu_json_array_end(json);
+    free(row);
+}
+
 static void put_book(const struct emu_training_result *result, struct emu_json *json,
                      const char *name, bool memory)
 {
@@ -55,6 +88,8 @@ static void put_book(const struct emu_training_result *result, struct emu_json *
             emu_json_object_end(json);
         }
         emu_json_array_end(json);
+        if (!memory)
+            put_pairs(result, json);
     }
     emu_json_object_end(json);
 }

@@ -6,9 +6,10 @@
 #include "report/json_writer.h"
 
 /* Two keys of the open object: "memory": {"ranks": [{"rank", "requested": {category: bytes},
- * "rounded"}]} and "traffic": {"ranks": [{"rank", "collectives": {family: bytes}, "messages":
- * {axis: bytes}}]}, bytes of the last step at their stated cost; zeros left out. Empty objects
- * where nothing ran. */
+ * "rounded", "pss"}]} and "traffic": {"ranks": [{"rank", "collectives": {family: bytes},
+ * "messages": {axis: bytes}}], "pairs": [{"from", "to", "bytes"}]}, bytes of the last step at their
+ * stated cost; zeros left out. pss: an opinion of the kernel's and no check, null where it has
+ * none. What counts for a pair: report/traffic_map.h. Empty objects where nothing ran. */
 void emu_books_to_json(const struct emu_training_result *result, struct emu_json *json);
 
 #endif

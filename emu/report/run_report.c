@@ -243,6 +243,34 @@ static void add_exact(const struct emu_training_result *result, struct emu_text 
                         first->step, first->rank, first->kernel, first->where);
 }
 
+static uint64_t sum_of(const uint64_t bytes[EMU_CATEGORY_COUNT])
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < EMU_CATEGORY_COUNT; i++)
+        sum += bytes[i];
+    return sum;
+}
+
+/* Three opinions of the rank that asked for most. The kernel's is no check: it counts pages. */
+static void add_memory(const struct emu_training_result *result, struct emu_text *out)
+{
+    if (!result->books)
+        return;
+    const struct emu_rank_books *most = result->books;
+    for (uint32_t rank = 1; rank < result->plan->roster.mesh->world; rank++)
+        if (sum_of(result->books[rank].requested) > sum_of(most->requested))
+            most = &result->books[rank];
+    emu_text_printf(out,
+                    "  held      rank %u the most: %" PRIu64 " bytes asked for, %" PRIu64
+                    " rounded up; by the kernel's books ",
+                    (unsigned)(most - result->books), sum_of(most->requested),
+                    sum_of(most->rounded));
+    if (most->pss == UINT64_MAX)
+        emu_text_puts(out, "(PSS, /proc/self/smaps) unknown: they cannot be read here\n");
+    else
+        emu_text_printf(out, "%" PRIu64 " of the shared mapping (PSS)\n", most->pss);
+}
+
 static void add_checks(const struct emu_audit *audit, bool colour, struct emu_text *out)
 {
     emu_text_puts(out, "\nchecks\n");
@@ -283,6 +311,7 @@ void emu_run_report(const struct emu_training_result *result, bool colour, struc
     add_steps(result, out);
     add_checks(&result->audit, colour, out);
     add_exact(result, out);
+    add_memory(result, out);
     emu_text_putc(out, '\n');
     emu_run_report_verdict(result, colour, out);
 }

@@ -4,6 +4,7 @@
 #include "nn/halt.h"
 #include "run/binding.h"
 #include "run/oracle.h"
+#include "run/rank_row.h"
 #include "seg/gate.h"
 
 #include <inttypes.h>
@@ -34,8 +35,7 @@ static enum emu_status build(struct emu_auditor *auditor, const struct emu_corpu
     uint32_t world = auditor->plan->roster.mesh->world;
     auditor->records = calloc(world, sizeof *auditor->records);
     auditor->arenas = calloc(world, sizeof *auditor->arenas);
-    auditor->books = calloc(world, sizeof *auditor->books);
-    if (!auditor->records || !auditor->arenas || !auditor->books)
+    if (!auditor->records || !auditor->arenas)
         return EMU_ENOMEM;
     auditor->evidence = (struct emu_evidence){
         .plan = auditor->plan, .records = auditor->records, .arenas = auditor->arenas};
@@ -172,11 +172,37 @@ static void note_step(struct emu_auditor *auditor, const struct emu_oracle_step 
                                    auditor->options->user);
 }
 
+/* Room for the books and behind them world rows of world entries. Made when the ranks are there: a
+ * mesh too large to start is refused for that and not for its square. */
+static bool make_books(struct emu_auditor *auditor)
+{
+    size_t world = auditor->plan->roster.mesh->world;
+    if (auditor->books)
+        return true;
+    auditor->books = calloc(world, sizeof *auditor->books + world * sizeof(uint64_t));
+    return auditor->books != NULL;
+}
+
+static void keep_row(struct emu_auditor *auditor, uint32_t rank)
+{
+    size_t world = auditor->plan->roster.mesh->world;
+    const struct emu_rank_row *row = emu_rank_row_read(auditor->plan, auditor->records[rank]);
+    uint64_t *kept = (uint64_t *)(void *)(auditor->books + world) + rank * world;
+    memcpy(kept, row->sent_to, world * sizeof *kept);
+    auditor->books[rank].sent_to = kept;
+    auditor->books[rank].pss = row->pss;
+}
+
 static void keep_books(struct emu_auditor *auditor)
 {
+    if (!make_books(auditor)) {
+        internal(auditor, "the books could not be kept", EMU_ENOMEM);
+        return;
+    }
     for (uint32_t rank = 0; rank < auditor->plan->roster.mesh->world; rank++) {
         const struct emu_step_record *record = auditor->records[rank];
         struct emu_rank_books *books = &auditor->books[rank];
+        keep_row(auditor, rank);
         memcpy(books->requested, record->requested, sizeof books->requested);
         memcpy(books->rounded, record->rounded, sizeof books->rounded);
         memcpy(books->family_bytes, record->family_bytes, sizeof books->family_bytes);

@@ -7,6 +7,7 @@
 #include "fault/fault_steps.h"
 #include "run/auditor.h"
 #include "run/hold_bell.h"
+#include "run/rank_row.h"
 #include "seg/board.h"
 #include "seg/gate.h"
 #include "train/trainer.h"
@@ -33,6 +34,7 @@ static enum emu_status report(struct emu_rank *rank, const struct emu_trainer *t
     uint32_t id = emu_rank_id(rank);
     struct emu_step_record *record = (struct emu_step_record *)emu_segment_record(segment, id);
     emu_trainer_record(trainer, emu_segment_arena(segment, id), record);
+    emu_rank_row_write(trainer->plan, rank, trainer->step, record);
     return emu_gate_pass(segment, id, trainer->step + 1, verdict);
 }
 
@@ -113,7 +115,7 @@ static enum emu_status start(struct training *training, const struct emu_trainin
     const struct emu_plan *plan = training->plan;
     const struct emu_config *config = plan->config;
     struct emu_job job = {.roster = &plan->roster,
-                          .record_bytes = emu_step_record_bytes(plan->tensor_count),
+                          .record_bytes = emu_rank_row_room(plan),
                           .body = body,
                           .auditor = audit,
                           .user = training,

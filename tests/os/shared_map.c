@@ -37,6 +37,34 @@ Test(os_map, a_child_writes_and_the_parent_reads)
     check_shared(EMU_MAP_BEST);
 }
 
+/* Pages that both processes have touched count half for each; others whole, for who has them. */
+static int charged_half_of_what_two_share(void *context)
+{
+    const struct emu_map *map = context;
+    uint64_t bytes = 0;
+    volatile unsigned char *base = map->base;
+    for (uint64_t page = 0; page < 8; page++)
+        (void)base[4096 * page];
+    if (!emu_map_pss(map, &bytes))
+        return 1;
+    return bytes == 4 * 4096 ? 0 : 2;
+}
+
+Test(os_map, the_kernel_charges_a_page_to_all_who_use_it)
+{
+    struct emu_map map = {0};
+    struct emu_reason reason;
+    uint64_t bytes = 77;
+    cr_assert_not(emu_map_pss(&map, &bytes));
+    cr_assert_eq(bytes, 77);
+    cr_assert_eq(emu_map_create(65536, EMU_MAP_BEST, advice, &map, &reason), EMU_OK);
+    memset(map.base, 1, 8 * 4096);
+    cr_assert(emu_map_pss(&map, &bytes));
+    cr_assert_eq(bytes, 8 * 4096);
+    cr_assert_eq(run_in_child(charged_half_of_what_two_share, &map, 10), 0);
+    emu_map_destroy(&map);
+}
+
 Test(os_map, the_named_object_is_shared_too)
 {
     check_shared(EMU_MAP_NAMED);
