@@ -1,4 +1,5 @@
 #include "check/call_words.h"
+#include "check/consequence_text.h"
 #include "check/finding_build.h"
 #include "check/finding_values.h"
 #include "check/text_table.h"
@@ -8,7 +9,9 @@
 #include <string.h>
 
 #define INDENT EMU_FINDING_INDENT
-#define MEMBERS_SHOWN 12 /* of larger groups the equal members are counted, not listed */
+#define MEMBERS_SHOWN 12 /* of larger groups equal members are counted, not listed */
+#define KINDS_SHOWN 8
+#define CULPRITS_SHOWN 8
 #define RANKS_SHOWN 16
 #define WAITS_SHOWN 16
 
@@ -77,26 +80,45 @@ static bool members_agree(const struct emu_member_view *a, const struct emu_memb
            (!a->has_call || emu_call_views_agree(&a->call, &b->call));
 }
 
-static bool is_of_many(const struct emu_finding *finding, size_t member, size_t like)
+/* Members by what they do, culprits apart: of each kind the first one, and how many there are. */
+struct kinds {
+    size_t first[KINDS_SHOWN], like[KINDS_SHOWN];
+    size_t count;
+    size_t left; /* of further kinds */
+};
+
+static void add_to_kinds(const struct emu_finding *finding, size_t member, struct kinds *kinds)
 {
-    return !is_culprit(finding, finding->members[member].rank) &&
-           members_agree(&finding->members[member], &finding->members[like]);
+    const struct emu_member_view *members = finding->members;
+    for (size_t k = 0; k < kinds->count; k++) {
+        if (!members_agree(&members[member], &members[kinds->first[k]]))
+            continue;
+        kinds->like[k]++;
+        return;
+    }
+    if (kinds->count == KINDS_SHOWN) {
+        kinds->left++;
+        return;
+    }
+    kinds->first[kinds->count] = member;
+    kinds->like[kinds->count++] = 1;
 }
 
-/* The member that most others are like, culprits apart, and how many those are. */
-static size_t find_usual(const struct emu_finding *finding, size_t *usual)
+static struct kinds kinds_of(const struct emu_finding *finding)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < finding->member_count && most <= finding->member_count / 2; i++) {
-        size_t count = 0;
-        for (size_t j = i; j < finding->member_count; j++)
-            count += is_of_many(finding, j, i);
-        if (count > most && !is_culprit(finding, finding->members[i].rank)) {
-            most = count;
-            *usual = i;
-        }
-    }
-    return most;
+    struct kinds kinds = {.count = 0};
+    for (size_t i = 0; i < finding->member_count; i++)
+        if (!is_culprit(finding, finding->members[i].rank))
+            add_to_kinds(finding, i, &kinds);
+    return kinds;
+}
+
+static bool is_first(const struct kinds *kinds, size_t member)
+{
+    for (size_t k = 0; k < kinds->count; k++)
+        if (kinds->first[k] == member)
+            return true;
+    return false;
 }
 
 static void cell_if(struct emu_text_table *table, bool given, const char *text)
@@ -158,36 +180,42 @@ static void add_member_row(struct emu_text_table *table, const struct emu_findin
         emu_text_table_cell(table, "%s", "");
 }
 
-/* All members, or of a large group one of the usual ones and those that differ from it. */
+static void add_like(const struct emu_finding *finding, const struct kinds *kinds, size_t culprits,
+                     struct emu_text *out)
+{
+    for (size_t k = 0; k < kinds->count; k++)
+        if (kinds->like[k] > 1)
+            emu_text_printf(out, INDENT "and %zu more like rank %" PRIu32 "\n", kinds->like[k] - 1,
+                            finding->members[kinds->first[k]].rank);
+    if (kinds->left > 0)
+        emu_text_printf(out, INDENT "and %zu more that differ from these\n", kinds->left);
+    if (culprits > CULPRITS_SHOWN)
+        emu_text_printf(out, INDENT "and %zu more culprits\n", culprits - CULPRITS_SHOWN);
+}
+
+/* All members, or of a large group the first culprits and one of each kind of the others. */
 static void add_members(const struct emu_finding *finding, const struct emu_mesh *mesh,
                         struct emu_text *out)
 {
     if (finding->member_count == 0)
         return;
-    size_t usual = 0;
-    size_t like = finding->member_count > MEMBERS_SHOWN ? find_usual(finding, &usual) : 0;
-    size_t shown = 0, left = 0;
+    bool all = finding->member_count <= MEMBERS_SHOWN;
+    struct kinds kinds = kinds_of(finding);
+    size_t culprits = 0;
     struct emu_text_table table;
     emu_text_table_init(&table, HEADINGS);
     for (size_t i = 0; i < HEADINGS; i++)
         emu_text_table_cell(&table, "%s", headings[i]);
     for (size_t i = 0; i < finding->member_count; i++) {
-        if (like > 1 && i != usual && is_of_many(finding, i, usual))
-            continue;
-        if (shown < 2 * MEMBERS_SHOWN) {
+        bool culprit = is_culprit(finding, finding->members[i].rank);
+        culprits += culprit;
+        if (all || (culprit ? culprits <= CULPRITS_SHOWN : is_first(&kinds, i)))
             add_member_row(&table, finding, mesh, i);
-            shown++;
-        } else {
-            left++;
-        }
     }
     emu_text_table_print(&table, INDENT, out);
     emu_text_table_finish(&table);
-    if (like > 1)
-        emu_text_printf(out, INDENT "and %zu more like rank %" PRIu32 "\n", like - 1,
-                        finding->members[usual].rank);
-    if (left > 0)
-        emu_text_printf(out, INDENT "and %zu more that differ from it\n", left);
+    if (!all)
+        add_like(finding, &kinds, culprits, out);
 }
 
 static void add_waits(const struct emu_finding *finding, struct emu_text *out)
@@ -257,8 +285,7 @@ void emu_finding_to_text(const struct emu_finding *finding, const struct emu_mes
     add_waits(finding, out);
     add_culprits(finding, mesh, out);
     emu_finding_values_text(finding, out);
-    for (size_t i = 0; i < finding->consequence_count; i++)
-        add_line(out, "consequence", finding->consequences[i]);
+    emu_consequences_text(finding, out);
     add_delay(finding, out);
     add_line(out, "replay", finding->replay);
 }

@@ -2,6 +2,7 @@
 #include "check/finding_build.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -234,6 +235,35 @@ Test(check_finding_text, of_a_large_group_the_usual_members_are_counted)
     emu_text_finish(&text);
     emu_roster_finish(&roster);
     emu_mesh_finish(&large);
+}
+
+Test(check_finding_text, what_many_ranks_did_alike_is_one_line)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_CRASH);
+    emu_finding_message(finding, "rank 2 crashed");
+    emu_finding_consequence(finding, "rank 1 (dp=1) waited for rank 2");
+    for (uint32_t rank = 3; rank < 14; rank++)
+        emu_finding_consequence(finding, "rank %" PRIu32 " (dp=%" PRIu32 ") was ended", rank, rank);
+    for (uint32_t rank = 14; rank < 17; rank++)
+        emu_finding_consequence(finding, "rank %" PRIu32 " (dp=%" PRIu32 ") exited 9", rank, rank);
+    expect_text(finding, "  CRASH: rank 2 crashed\n"
+                         "    consequence: rank 1 (dp=1) waited for rank 2\n"
+                         "    consequence: 11 ranks (3, 4, 5, 6, 7, 8, ... 13) were ended\n"
+                         "    consequence: rank 14 (dp=14) exited 9\n"
+                         "    consequence: rank 15 (dp=15) exited 9\n"
+                         "    consequence: rank 16 (dp=16) exited 9\n");
+}
+
+Test(check_finding_text, of_very_many_consequences_the_first_are_shown)
+{
+    struct emu_finding *finding = emu_findings_add(&findings, EMU_CLASS_CRASH);
+    for (uint32_t i = 0; i < 40; i++)
+        emu_finding_consequence(finding, "the same in step %" PRIu32, i);
+    struct emu_text text = {0};
+    emu_finding_to_text(finding, &mesh, &text);
+    cr_expect_not_null(strstr(emu_text_get(&text), "    consequence: the same in step 15\n"
+                                                   "    and 24 more consequences\n"));
+    emu_text_finish(&text);
 }
 
 Test(check_finding_text, control_characters_and_strange_values_do_no_harm)
