@@ -149,6 +149,10 @@ Test(needs, of_a_call_that_waits_for_its_turn_are_who_has_not_started_it)
     assert_need(1, "all 2 3");
     set_rest(1, 2);
     assert_need(0, "all 1 2 3"); /* awake: its list may be old, and it acts anyway */
+    struct emu_ring ring = emu_ring_of(&small.segment, WORLD_GROUP);
+    struct emu_breach breach = {true, 3, EMU_SLOT_PEER, 3};
+    emu_ring_break(&ring, &breach);
+    assert_need(0, "acts"); /* its turn comes, with an error */
 }
 
 Test(needs, of_a_broken_call_are_none)
