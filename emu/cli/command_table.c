@@ -1,7 +1,9 @@
 #include "base/suggest.h"
 #include "cli/account_command.h"
+#include "cli/bench_command.h"
 #include "cli/command.h"
 #include "cli/cost_command.h"
+#include "cli/faults_command.h"
 #include "cli/help.h"
 #include "cli/lab_command.h"
 #include "cli/mesh_command.h"
@@ -112,8 +114,8 @@ static const struct emu_command help_command = {
 };
 
 const struct emu_command *const emu_commands[] = {
-    &run_command,     &mesh_command,   &emu_account_command, &emu_cost_command,
-    &emu_lab_command, &script_command, &help_command,
+    &run_command,    &mesh_command,       &emu_account_command, &emu_cost_command, &emu_lab_command,
+    &script_command, &emu_faults_command, &emu_bench_command,   &help_command,
 };
 const size_t emu_command_count = COUNT(emu_commands);
 

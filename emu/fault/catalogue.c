@@ -75,13 +75,14 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
     [EMU_FAULT_MEAN_OF_MEANS] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP), 0, CLASS(TOKEN_WEIGHT),
                                  "each source takes the mean of its own tokens, and these are "
                                  "averaged"},
-    [EMU_FAULT_DROP_MICROBATCH] = {EMU_FAULT_BY_ALGEBRA, KEY(RANK) | KEY(STEP) | KEY(MICRO),
-                                   KEY(RANK), CLASS(LOST_MICROBATCH),
-                                   "a microbatch's gradient is not accumulated on a dp coordinate"},
+    [EMU_FAULT_DROP_MICROBATCH] = {EMU_FAULT_BY_ALGEBRA, KEY(RANK) | KEY(STEP) | KEY(MICRO), 0,
+                                   CLASS(LOST_MICROBATCH) | CLASS(TOKEN_WEIGHT),
+                                   "a microbatch's gradient is not accumulated where the rank's "
+                                   "tokens are (default: anywhere)"},
     [EMU_FAULT_REPEAT_MICROBATCH] = {EMU_FAULT_BY_ALGEBRA, KEY(RANK) | KEY(STEP) | KEY(MICRO),
                                      KEY(RANK), CLASS(TOKEN_WEIGHT),
-                                     "a microbatch's gradient is accumulated twice on a dp "
-                                     "coordinate"},
+                                     "a microbatch's gradient is accumulated twice where the "
+                                     "rank's tokens are"},
     [EMU_FAULT_REDUCE_PARAMETER] = {EMU_FAULT_BY_ALGEBRA, REDUCTION_ADDRESS, 0,
                                     CLASS(MISSING_REDUCTION) | CLASS(TIED_UNSYNCED),
                                     "all ranks reduce the parameter in place of its gradient"},
@@ -95,7 +96,7 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
     [EMU_FAULT_WRONG_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK), CLASS(SHARD_TILING),
                                "the rank loads the shard of the next tp rank"},
     [EMU_FAULT_REPLICATE_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK),
-                                   CLASS(SHARD_TILING),
+                                   CLASS(SHARD_TILING) | CLASS(MEMORY_MISMATCH),
                                    "the rank holds a tensor whole where a shard was declared"},
     [EMU_FAULT_SAME_DATA] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP), KEY(RANK),
                              CLASS(DATA_OVERLAP) | CLASS(DATA_GAP),

@@ -226,17 +226,29 @@ static void audit_start(struct emu_auditor *auditor)
 
 /* What the coefficients already explain is told as their consequence: copies that differ because a
  * source is missing in some, values that differ from the oracle because the coefficients do. */
+static bool follows(enum emu_class cause, enum emu_class other)
+{
+    switch (other) {
+    case EMU_CLASS_REPLICA_DIVERGENCE:
+    case EMU_CLASS_ORACLE_MISMATCH:
+    case EMU_CLASS_TRAFFIC_MISMATCH: /* a reduction too many or too few */
+        return true;
+    case EMU_CLASS_WRONG_NORM:
+        return cause == EMU_CLASS_WRONG_NORM || cause == EMU_CLASS_DATA_DIVERGENCE;
+    case EMU_CLASS_WRONG_SCALE: /* other examples, another number of valid tokens */
+        return cause == EMU_CLASS_DATA_DIVERGENCE;
+    default:
+        return false;
+    }
+}
+
 static void subordinate(struct emu_audit *audit, size_t cause, size_t from)
 {
     struct emu_findings *findings = &audit->findings;
-    bool norm = findings->items[cause].class_id == EMU_CLASS_WRONG_NORM;
     size_t kept = from;
     for (size_t i = from; i < findings->count; i++) {
         struct emu_finding *finding = &findings->items[i];
-        bool follows = finding->class_id == EMU_CLASS_REPLICA_DIVERGENCE ||
-                       finding->class_id == EMU_CLASS_ORACLE_MISMATCH ||
-                       (norm && finding->class_id == EMU_CLASS_WRONG_NORM);
-        if (!follows) {
+        if (!follows(findings->items[cause].class_id, finding->class_id)) {
             findings->items[kept++] = *finding;
             continue;
         }
@@ -295,15 +307,19 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     if (emu_check_trouble(evidence, audit))
         return;
     size_t before = audit->findings.count;
+    if (checks_due(auditor, evidence->step))
+        emu_check_data(evidence, audit);
+    size_t beyond_data = audit->findings.count;
+    bool data_right = first_fault(audit, before) == beyond_data;
     if (auditor->plan->keeps_ledger && checks_due(auditor, evidence->step))
         emu_check_ledger(evidence, audit);
-    bool sums_right = first_fault(audit, before) == audit->findings.count;
+    bool sums_right = first_fault(audit, beyond_data) == audit->findings.count;
     if (sums_right)
         emu_check_norm(evidence, audit);
     size_t cause = first_fault(audit, before);
-    size_t from = audit->findings.count;
+    size_t from = data_right ? audit->findings.count : beyond_data;
+    bool none = cause == audit->findings.count;
     if (checks_due(auditor, evidence->step)) {
-        emu_check_data(evidence, audit);
         emu_check_replicas(evidence, audit);
         emu_check_tiling(evidence, audit);
         emu_check_traffic(evidence, audit);
@@ -312,11 +328,12 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
         sharpen(auditor, oracle);
         emu_check_oracle(evidence, oracle, audit);
     }
-    if (cause == from)
+    if (none)
         return;
     subordinate(audit, cause, from);
-    enum emu_status status =
-        oracle && !sums_right ? emu_binding_check(auditor->oracle, evidence, audit) : EMU_OK;
+    enum emu_status status = oracle && data_right && !sums_right
+                                 ? emu_binding_check(auditor->oracle, evidence, audit)
+                                 : EMU_OK;
     if (status != EMU_OK)
         internal(auditor, "the ledger could not be compared with the values", status);
 }

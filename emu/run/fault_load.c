@@ -8,7 +8,8 @@
 
 struct loading {
     const struct emu_roster *roster;
-    const struct emu_plan *plan; /* NULL: none */
+    const struct emu_plan *plan;     /* NULL: none */
+    const struct emu_config *config; /* whose faults are read too; NULL: none are */
     const struct emu_fault_specs *specs;
     struct emu_text *diagnostics;
     struct emu_fault_load *load;
@@ -25,7 +26,7 @@ static bool parse(const struct loading *l, const char *spec, struct emu_fault_er
 
 static bool parse_config(const struct loading *l)
 {
-    const struct emu_config *config = l->plan->config;
+    const struct emu_config *config = l->config;
     bool good = true;
     for (size_t i = 0; i < config->fault_count; i++) {
         struct emu_fault_error error;
@@ -73,7 +74,7 @@ static enum emu_status share_counters(const struct loading *l)
 
 static enum emu_status read_all(const struct loading *l)
 {
-    size_t in_config = l->plan ? l->plan->config->fault_count : 0;
+    size_t in_config = l->config ? l->config->fault_count : 0;
     if (in_config + l->specs->count > EMU_FAULTS_MAX) {
         emu_text_printf(l->diagnostics, "meshemu: %zu faults are too many: at most %d in one run\n",
                         in_config + l->specs->count, EMU_FAULTS_MAX);
@@ -82,7 +83,7 @@ static enum emu_status read_all(const struct loading *l)
     l->load->faults = calloc(in_config + l->specs->count + 1, sizeof *l->load->faults);
     if (!l->load->faults)
         return EMU_ENOMEM;
-    bool good = !l->plan || parse_config(l);
+    bool good = !l->config || parse_config(l);
     if (!parse_given(l) || !good)
         return l->diagnostics->failed ? EMU_ENOMEM : EMU_EPARSE;
     l->load->set.faults = l->load->faults;
@@ -102,14 +103,21 @@ enum emu_status emu_fault_load_plan(const struct emu_plan *plan,
                                     const struct emu_fault_specs *specs,
                                     struct emu_text *diagnostics, struct emu_fault_load *out)
 {
-    return load(&(struct loading){&plan->roster, plan, specs, diagnostics, out});
+    return load(&(struct loading){&plan->roster, plan, plan->config, specs, diagnostics, out});
+}
+
+enum emu_status emu_fault_load_one(const struct emu_plan *plan, const char *spec,
+                                   struct emu_text *diagnostics, struct emu_fault_load *out)
+{
+    struct emu_fault_specs specs = {&spec, 1, "fault"};
+    return load(&(struct loading){&plan->roster, plan, NULL, &specs, diagnostics, out});
 }
 
 enum emu_status emu_fault_load_roster(const struct emu_roster *roster,
                                       const struct emu_fault_specs *specs,
                                       struct emu_text *diagnostics, struct emu_fault_load *out)
 {
-    return load(&(struct loading){roster, NULL, specs, diagnostics, out});
+    return load(&(struct loading){roster, NULL, NULL, specs, diagnostics, out});
 }
 
 void emu_fault_load_finish(struct emu_fault_load *load)

@@ -30,6 +30,11 @@ EMU_MUST_CHECK enum emu_status emu_fault_load_plan(const struct emu_plan *plan,
                                                    struct emu_text *diagnostics,
                                                    struct emu_fault_load *load);
 
+/* One SPEC alone, whatever the config carries. */
+EMU_MUST_CHECK enum emu_status emu_fault_load_one(const struct emu_plan *plan, const char *spec,
+                                                  struct emu_text *diagnostics,
+                                                  struct emu_fault_load *load);
+
 /* Of a program of one's own: its roster, no training step. */
 EMU_MUST_CHECK enum emu_status emu_fault_load_roster(const struct emu_roster *roster,
                                                      const struct emu_fault_specs *specs,

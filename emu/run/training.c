@@ -114,19 +114,20 @@ static enum emu_status start(struct training *training, const struct emu_trainin
 {
     const struct emu_plan *plan = training->plan;
     const struct emu_config *config = plan->config;
-    struct emu_job job = {.roster = &plan->roster,
-                          .record_bytes = emu_rank_row_room(plan),
-                          .body = body,
-                          .auditor = audit,
-                          .user = training,
-                          .timeout_ns = options->timeout_ns,
-                          .stall_after_ns =
-                              config->stall_after_ns > 0 ? (uint64_t)config->stall_after_ns : 0,
-                          .stop_grace_ns = config->stop_grace_ns,
-                          .keep_records = options->keep_records,
-                          .only_output = options->only_output,
-                          .hold_on_finding = options->stop_on_finding,
-                          .output_fd = options->output_fd};
+    struct emu_job job = {
+        .roster = &plan->roster,
+        .record_bytes = emu_rank_row_room(plan),
+        .body = body,
+        .auditor = audit,
+        .user = training,
+        .timeout_ns = options->timeout_ns,
+        .stall_after_ns =
+            config->stall_after_ns > 0 ? (uint64_t)config->stall_after_ns : options->stall_after_ns,
+        .stop_grace_ns = options->stop_grace_ns ? options->stop_grace_ns : config->stop_grace_ns,
+        .keep_records = options->keep_records,
+        .only_output = options->only_output,
+        .hold_on_finding = options->stop_on_finding,
+        .output_fd = options->output_fd};
     enum emu_status status = arena_bytes(plan, &job.arena_bytes);
     if (status != EMU_OK)
         return status;

@@ -21,6 +21,8 @@ struct emu_training_options {
     bool gradients;    /* keep those of the last step */
     int output_fd;     /* where the ranks' tagged output goes */
     const char *replay;
+    uint64_t stall_after_ns;            /* where the config gives no budget; 0: none */
+    uint64_t stop_grace_ns;             /* in place of the config's; 0: the config's */
     const struct emu_fault_set *faults; /* to inject; NULL: none */
     /* Called by the auditor after each step, for progress lines; may be NULL. */
     void (*progress)(const struct emu_training_step *step, uint64_t steps, void *user);

@@ -1,0 +1,240 @@
+#include "fault/expectation.h"
+
+#include <string.h>
+
+#define CLASS(name) (UINT64_C(1) << EMU_CLASS_##name)
+
+static uint32_t sources_combined(const struct emu_plan *plan)
+{
+    return plan->dp * plan->cp;
+}
+
+/* The parameter that an algebraic fault names, or the first one. */
+static uint32_t tensor_of(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        if (emu_fault_has(fault, EMU_KEY_PARAM) &&
+            emu_glob_match(fault->value[EMU_KEY_PARAM].text, plan->tensors[i].name))
+            return i;
+    return 0;
+}
+
+static bool any_shard(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        if (emu_tensor_is_shard(plan, i) &&
+            (!emu_fault_has(fault, EMU_KEY_PARAM) ||
+             emu_glob_match(fault->value[EMU_KEY_PARAM].text, plan->tensors[i].name)))
+            return plan->tp > 1;
+    return false;
+}
+
+static const char *skip_of_call(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    const struct emu_mesh *mesh = plan->roster.mesh;
+    uint32_t company = 0; /* axes with more than one rank */
+    for (uint32_t a = 0; a < mesh->axis_count; a++)
+        company += mesh->axes[a].size > 1;
+    switch (fault->kind) {
+    case EMU_FAULT_WRONG_ROOT:
+        return "the training step makes no call with a root";
+    case EMU_FAULT_WRONG_AXIS:
+        return company < 2 ? "the mesh has one axis with more than one rank" : NULL;
+    case EMU_FAULT_CRASH:
+    case EMU_FAULT_EXIT:
+    case EMU_FAULT_STOP:
+    case EMU_FAULT_DELAY:
+        return NULL;
+    default:
+        return company == 0 ? "nobody calls anybody on a mesh of one rank" : NULL;
+    }
+}
+
+static const char *skip_of_reduction(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    uint32_t tensor = tensor_of(fault, plan);
+    if (!plan->keeps_ledger)
+        return "checks.ledger is off";
+    if (sources_combined(plan) == 1 && !emu_tensor_tied(plan, tensor))
+        return "the mesh combines no gradients";
+    if (fault->kind != EMU_FAULT_SKIP_REDUCE && emu_plan_shards_gradients(plan))
+        return "gradients are scattered: the second call has other members' parts";
+    if (fault->kind == EMU_FAULT_REDUCE_WORLD && (plan->pp > 1 || plan->tp == 1))
+        return "it needs a tp axis, and no pp axis";
+    return NULL;
+}
+
+static const char *skip_of_algebra(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    bool local =
+        emu_fault_number(fault, EMU_KEY_BY, EMU_DIVIDE_BY_WORLD) == EMU_DIVIDE_BY_LOCAL_TOKENS;
+    switch (fault->kind) {
+    case EMU_FAULT_WRONG_DIVISOR:
+        return local && sources_combined(plan) == 1 ? "all tokens are local" : NULL;
+    case EMU_FAULT_MEAN_OF_MEANS:
+        return emu_plan_sources(plan) == 1 ? "one source has one mean" : NULL;
+    case EMU_FAULT_DROP_MICROBATCH:
+    case EMU_FAULT_REPEAT_MICROBATCH:
+        return plan->keeps_ledger ? NULL : "checks.ledger is off";
+    default:
+        return skip_of_reduction(fault, plan);
+    }
+}
+
+static const char *skip_of_state(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    switch (fault->kind) {
+    case EMU_FAULT_SKIP_BROADCAST:
+        return "the training step broadcasts nothing: every rank draws in place";
+    case EMU_FAULT_SAME_SEED_TP:
+    case EMU_FAULT_WRONG_SHARD:
+    case EMU_FAULT_REPLICATE_SHARD:
+        return any_shard(fault, plan) ? NULL : "tp shards no such parameter";
+    case EMU_FAULT_SAME_DATA:
+        return plan->dp > 1 ? NULL : "there is one dp coordinate";
+    case EMU_FAULT_OTHER_DATA_TP:
+        if (plan->tp == 1)
+            return "there is one tp coordinate";
+        return plan->dp > 1 || plan->microbatches > 1 ? NULL : "there are no other examples";
+    case EMU_FAULT_TRANSPOSED_MESH:
+        return plan->dp > 1 && plan->dp == plan->tp ? NULL : "dp and tp are not of one size";
+    default:
+        return NULL;
+    }
+}
+
+static const char *skip_of(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    switch (emu_fault_row(fault->kind)->means) {
+    case EMU_FAULT_BY_ALGEBRA:
+        return skip_of_algebra(fault, plan);
+    case EMU_FAULT_BY_STATE:
+        return skip_of_state(fault, plan);
+    default:
+        return skip_of_call(fault, plan);
+    }
+}
+
+static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    uint64_t classes = emu_fault_row(fault->kind)->classes;
+    bool shard = plan->tp > 1 && emu_tensor_is_shard(plan, tensor_of(fault, plan));
+    switch (fault->kind) {
+    case EMU_FAULT_REDUCE_WORLD:
+        return shard ? CLASS(SHARD_TILING) : CLASS(REDUCED_REPLICATED);
+    case EMU_FAULT_DROP_MICROBATCH: /* of all owners: lost; of one: its tokens weigh nothing */
+        return emu_fault_has(fault, EMU_KEY_RANK) && sources_combined(plan) > 1
+                   ? CLASS(LOST_MICROBATCH) | CLASS(TOKEN_WEIGHT)
+                   : CLASS(LOST_MICROBATCH);
+    case EMU_FAULT_FLIP_INPUT:
+        return plan->config->checks.oracle ? classes : classes & ~CLASS(ORACLE_MISMATCH);
+    default:
+        return classes;
+    }
+}
+
+static bool names_rank(const struct emu_fault *fault)
+{
+    switch (fault->kind) {
+    case EMU_FAULT_FLIP_INPUT: /* the result is one for all: nobody knows whose bit it was */
+    case EMU_FAULT_DROP_MICROBATCH:
+    case EMU_FAULT_REPEAT_MICROBATCH:
+        return false;
+    default:
+        return emu_fault_has(fault, EMU_KEY_RANK);
+    }
+}
+
+static bool is_quiet(const struct emu_fault *fault)
+{
+    return fault->kind == EMU_FAULT_DELAY ||
+           (fault->kind == EMU_FAULT_STOP && emu_fault_has(fault, EMU_KEY_CONT_AFTER));
+}
+
+void emu_fault_expect(const struct emu_fault *fault, const struct emu_plan *plan,
+                      struct emu_fault_expectation *expectation)
+{
+    const struct emu_mesh *mesh = plan->roster.mesh;
+    bool one_source =
+        fault->kind == EMU_FAULT_DROP_MICROBATCH || fault->kind == EMU_FAULT_REPEAT_MICROBATCH;
+    struct emu_fault_expectation made = {
+        .skip = skip_of(fault, plan),
+        .quiet = is_quiet(fault),
+        .classes = classes_of(fault, plan),
+        .names_rank = names_rank(fault),
+        .rank = (uint32_t)fault->value[EMU_KEY_RANK].number,
+    };
+    if (emu_fault_has(fault, EMU_KEY_PARAM))
+        made.parameter = fault->value[EMU_KEY_PARAM].text;
+    if (one_source && emu_fault_has(fault, EMU_KEY_RANK)) {
+        made.names_source = emu_plan_sources(plan) > 1;
+        made.source = emu_plan_source(plan, emu_mesh_coord(mesh, made.rank, "dp"),
+                                      emu_mesh_coord(mesh, made.rank, "cp"),
+                                      (uint32_t)emu_fault_number(fault, EMU_KEY_MICRO, 0));
+    }
+    *expectation = made;
+}
+
+bool emu_fault_class_right(const struct emu_fault_expectation *expectation,
+                           const struct emu_finding *finding)
+{
+    return expectation->classes >> finding->class_id & 1;
+}
+
+static bool holds(const uint32_t *ranks, size_t count, uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i] == rank)
+            return true;
+    return false;
+}
+
+/* Where no minority can be told nobody is blamed: the rank is then among those shown. */
+static bool rank_named(const struct emu_finding *finding, uint32_t rank)
+{
+    if (finding->culprit_count)
+        return holds(finding->culprits, finding->culprit_count, rank);
+    for (size_t i = 0; i < finding->member_count; i++)
+        if (finding->members[i].rank == rank)
+            return true;
+    return holds(finding->group, finding->group_size, rank);
+}
+
+static bool parameter_named(const struct emu_finding *finding, const char *glob)
+{
+    for (size_t i = 0; i < finding->parameter_count; i++)
+        if (emu_glob_match(glob, finding->parameters[i]))
+            return true;
+    return finding->parameter && emu_glob_match(glob, finding->parameter);
+}
+
+/* Its value occurs once, beside others that are all alike. */
+static bool source_is_odd(const struct emu_finding *finding, const char *source)
+{
+    const struct emu_coefficient_view *odd = NULL, *other = NULL;
+    for (size_t i = 0; i < finding->coefficient_count; i++) {
+        const struct emu_coefficient_view *one = &finding->coefficients[i];
+        if (!strcmp(one->source, source))
+            odd = one;
+        else if (other && strcmp(other->value, one->value) != 0)
+            return false;
+        else
+            other = one;
+    }
+    return odd && other && strcmp(odd->value, other->value) != 0;
+}
+
+bool emu_fault_culprit_right(const struct emu_fault_expectation *expectation,
+                             const struct emu_plan *plan, const struct emu_finding *finding)
+{
+    bool right = !expectation->names_rank || rank_named(finding, expectation->rank);
+    if (expectation->parameter && (finding->parameter || finding->parameter_count))
+        right = right && parameter_named(finding, expectation->parameter);
+    if (right && expectation->names_source && finding->coefficient_count) {
+        struct emu_text name = {0};
+        emu_source_name(plan, expectation->source, &name);
+        right = source_is_odd(finding, emu_text_get(&name));
+        emu_text_finish(&name);
+    }
+    return right;
+}
