@@ -113,10 +113,10 @@ void emu_check_traffic(const struct emu_evidence *evidence, struct emu_audit *au
  * once: WRONG_NORM and true where it is not on some rank. */
 bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit);
 
-/* Is this rank's gradient what its coefficients give (want: one array a tensor)? INTERNAL and false
- * where it is not. */
-bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank,
-                       const struct emu_bounded *const *want, struct emu_audit *audit);
+/* Is the gradient of a tensor that this rank holds what its coefficients give (want: the whole
+ * array)? INTERNAL and false where it is not. */
+bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                       const struct emu_bounded *want, struct emu_audit *audit);
 
 const char *emu_check_name(enum emu_check check);
 void emu_audit_init(struct emu_audit *audit); /* all skipped, no findings */

@@ -20,28 +20,24 @@ static uint64_t first_unexplained(const struct emu_evidence *evidence, uint32_t 
     return UINT64_MAX;
 }
 
-bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank,
-                       const struct emu_bounded *const *want, struct emu_audit *audit)
+bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                       const struct emu_bounded *want, struct emu_audit *audit)
 {
-    for (uint32_t i = 0; i < evidence->plan->tensor_count; i++) {
-        if (!emu_evidence_holds(evidence, rank, i))
-            continue;
-        uint64_t at = first_unexplained(evidence, rank, i, want[i]);
-        if (at == UINT64_MAX)
-            continue;
-        struct emu_finding *finding = emu_findings_add(&audit->findings, EMU_CLASS_INTERNAL);
-        if (!finding) {
-            emu_audit_no_memory(audit, EMU_CHECK_LEDGER);
-            return false;
-        }
-        emu_finding_culprit(finding, rank);
-        emu_finding_parameter(finding, evidence->plan->tensors[i].name);
-        emu_finding_message(finding,
-                            "step %" PRIu64 ": the ledger of %s on rank %" PRIu32
-                            " does not give its value (local element %" PRIu64
-                            "): ledger and values must agree",
-                            evidence->step, evidence->plan->tensors[i].name, rank, at);
+    uint64_t at = first_unexplained(evidence, rank, tensor, want);
+    if (at == UINT64_MAX)
+        return true;
+    const char *name = evidence->plan->tensors[tensor].name;
+    struct emu_finding *finding = emu_findings_add(&audit->findings, EMU_CLASS_INTERNAL);
+    if (!finding) {
+        emu_audit_no_memory(audit, EMU_CHECK_LEDGER);
         return false;
     }
-    return true;
+    emu_finding_culprit(finding, rank);
+    emu_finding_parameter(finding, name);
+    emu_finding_message(finding,
+                        "step %" PRIu64 ": the ledger of %s on rank %" PRIu32
+                        " does not give its value (local element %" PRIu64
+                        "): ledger and values must agree",
+                        evidence->step, name, rank, at);
+    return false;
 }
