@@ -169,7 +169,7 @@ static enum emu_status measure(struct emu_trainer *trainer)
         if (counts(trainer, i))
             square(trainer, i, (unsigned char *)trainer->tensor_squares + i * kernels->bytes);
     enum emu_status status = EMU_OK;
-    if (emu_plan_shards_gradients(trainer->plan))
+    if (emu_plan_shards_gradients(trainer->plan) && recipe->norm != EMU_COUNT_LOCAL)
         status = sum_over(trainer, trainer->shard_group, trainer->tensor_squares, count,
                           "grad_norm.chunks");
     if (status != EMU_OK)
