@@ -41,16 +41,14 @@ static bool find_missing(const struct view *v, struct emu_ledger_judgement *out)
     return false;
 }
 
-/* A tied table: a holder that has no lane of one of the uses. */
+/* A tied table: a holder has a source in one of the uses and not in another. */
 static bool lacks_a_use(const struct view *v)
 {
     uint32_t sources = v->count / v->sources->uses;
     for (uint32_t r = 0; r < v->rows->count; r++)
-        for (uint32_t use = 0; use < v->sources->uses; use++) {
-            bool any = false;
-            for (uint32_t s = use * sources; s < (use + 1) * sources; s++)
-                any = any || (counts(v, s) && v->rows->rows[r][s] != 0);
-            if (!any)
+        for (uint32_t lane = sources; lane < v->count; lane++) {
+            const uint64_t *row = v->rows->rows[r];
+            if (counts(v, lane) && !row[lane] != !row[lane % sources])
                 return true;
         }
     return false;

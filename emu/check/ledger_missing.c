@@ -204,14 +204,18 @@ void emu_ledger_tell_untied(const struct emu_ledger_case *c, struct emu_finding 
     const char *name = plan_of(c)->tensors[c->tensor].name;
     differing_axes(c, differs);
     name_axes(c, differs, finding, &axes);
+    struct emu_text part = {0};
+    bool partly = tell_part(c, differs, &part);
     emu_finding_message(finding,
                         "%s is one tied table on two stages, but its copies are trained apart: the "
-                        "gradients of its two uses were not summed over the ends of the pipeline",
-                        name);
-    emu_text_printf(why,
-                    "the copies differ along %s; the sum that is missing is {over: tied, op: sum, "
-                    "params: %s}",
-                    emu_text_get(&axes), name);
+                        "gradients of its two uses were %s over the ends of the pipeline",
+                        name, partly ? "summed only in part" : "not summed");
+    emu_text_printf(why, "the copies differ along %s; ", emu_text_get(&axes));
+    if (partly)
+        emu_text_puts(why, emu_text_get(&part));
+    else
+        emu_text_printf(why, "the sum that is missing is {over: tied, op: sum, params: %s}", name);
+    emu_text_finish(&part);
     emu_text_finish(&axes);
 }
 
