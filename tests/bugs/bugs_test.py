@@ -8,11 +8,12 @@ recipe. Wrong: exit code 1 and exactly one fault, with the class, words and para
 right: exit code 0, verdict pass, no fault. In both, the coefficient of every source on every rank must be
 what the recipe says it is. For linear models that, and the value, is recomputed with fractions by
 recipe_reference.py, which also has to agree with expected.json; for the language model it follows from
-expected.json and the valid tokens that are counted here; a norm is recomputed from the gradients. Fewer
+expected.json, the valid tokens and the holders that are counted here; a norm is recomputed from the gradients. Fewer
 than FEWEST pairs, a config without its partner or a row missing in the README is a failure.
 One line a config, then `N passed, N failed`.
 """
 import fnmatch
+import itertools
 import json
 import math
 import re
@@ -36,6 +37,14 @@ class Wrong(Exception):
     pass
 
 
+class Names(score.Names):
+    """Of sources, and of their parts: "dp=0,mb=1@use1" is what the second use of a parameter got from dp=0,mb=1."""
+
+    def canonical(self, name):
+        source, mark, use = name.partition("@")
+        return super().canonical(source) + mark + use
+
+
 def need(condition, reason):
     if not condition:
         raise Wrong(reason)
@@ -54,7 +63,7 @@ class Expectation:
 
     def right(self, parameter):
         wanted = Fraction(1, self.tokens)
-        return all(c == wanted for row in self.coefficients[parameter] for c in row.values())
+        return all(c == wanted for row in self.coefficients[parameter] if row for c in row.values())
 
 
 def spelled_out(config):
@@ -86,51 +95,99 @@ def share(count, parts):
     return [max(0, min(each, count - i * each)) for i in range(parts)]
 
 
+def sizes_of(config):
+    return dict(reference.parse_mesh(config["mesh"]))
+
+
+def coordinates(config):
+    """One {axis: coordinate} a rank; the last axis is the fastest."""
+    axes = reference.parse_mesh(config["mesh"])
+    names = [name for name, _ in axes]
+    return [dict(zip(names, place)) for place in itertools.product(*(range(size) for _, size in axes))]
+
+
 def count_tokens(config, folder):
-    """{(dp, microbatch): valid tokens} of the first step: every byte of a sequence is predicted once."""
-    data, dp = config["data"], dict(reference.parse_mesh(config["mesh"])).get("dp", 1)
+    """{(dp, cp, microbatch): valid tokens} of the first step: every byte of a sequence is predicted once."""
+    data, size = config["data"], sizes_of(config)
     length = data["sequence"]
     lines = [line for line in (folder / data["text"]).read_bytes().split(b"\n") if line]
     cut = [len(line[at:at + length]) for line in lines for at in range(0, len(line), length)]
     batch = [cut[i % len(cut)] for i in range(data["batch"])]
     found, at = {}, 0
-    for d, mine in enumerate(share(data["batch"], dp)):
+    for d, mine in enumerate(share(data["batch"], size.get("dp", 1))):
         for m, count in enumerate(share(mine, data["microbatches"])):
-            found[d, m] = sum(batch[at:at + count])
+            start = 0
+            for c, positions in enumerate(share(length, size.get("cp", 1))):
+                found[d, c, m] = sum(min(max(n - start, 0), positions) for n in batch[at:at + count])
+                start += positions
             at += count
     return found
 
 
+def holders(config, parameter):
+    """The ranks that hold a parameter: all, or those of its stage; a tied table lies on both ends."""
+    places, stages = coordinates(config), sizes_of(config).get("pp", 1)
+    if stages == 1:
+        return list(range(len(places)))
+    each, more = divmod(config["model"]["layers"], stages)
+    stage_of = [s for s in range(stages) for _ in range(each + (s < more))]
+    last = {stages - 1}
+    if parameter.startswith("layers."):
+        on = {stage_of[int(parameter.split(".")[1])]}
+    elif parameter == "embed.weight":
+        on = {0} | (last if config["model"]["tie_embeddings"] else set())
+    else:
+        on = last
+    return [rank for rank, place in enumerate(places) if place["pp"] in on]
+
+
+def uses(config, parameter):
+    """A tied table has two, norms and row biases of sequence slices one on each tp rank."""
+    size = sizes_of(config)
+    if parameter == "embed.weight" and config["model"]["tie_embeddings"] and size.get("pp", 1) > 1:
+        return 2
+    sliced = config["model"].get("sequence_parallel", False) and any(fnmatch.fnmatchcase(parameter, glob) for glob in COPIED_BY_TP)
+    return size.get("tp", 1) if sliced else 1
+
+
 def table_of(entry, place):
-    """The factors of expected.json on the rank at a dp coordinate."""
+    """The factors of expected.json on the rank at these coordinates."""
     for copy in entry.get("copies", []):
-        if copy["at"] == f"dp={place}":
+        if all(place[axis] == int(at) for axis, at in (part.split("=") for part in copy["at"].split(","))):
             return copy["factors"]
     return entry.get("factors")
+
+
+def factor_of(factors, source):
+    """The first pattern that fits."""
+    return next(factor for pattern, factor in factors.items() if fnmatch.fnmatchcase(source, pattern))
+
+
+def row_of(config, parameter, factors, counts):
+    """{source: coefficient} of one rank; factors: patterns, or one for all."""
+    row = {}
+    for (d, c, m), count in counts.items():
+        place = [("dp", d), ("cp", c), ("mb", m)]
+        several = {"dp": True, "cp": sizes_of(config).get("cp", 1) > 1, "mb": config["data"]["microbatches"] > 1}
+        name = ",".join(f"{axis}={at}" for axis, at in place if several[axis])
+        for use in range(uses(config, parameter) if count else 0):
+            part = name + (f"@use{use}" if use else "")
+            factor = factor_of(factors, part) if isinstance(factors, dict) else factors
+            row[part] = Fraction(factor) / sum(counts.values())
+    return row
 
 
 def expect_language(config, folder, entry, parameters):
     """The parameters that an entry names carry its factors; all others, and all without an entry, are right."""
     counts = count_tokens(config, folder)
-    axes = reference.parse_mesh(config["mesh"])
-    world = 1
-    for _, size in axes:
-        world *= size
-    need(axes[0][0] == "dp", "dp has to be the first axis here")
-    several = config["data"]["microbatches"] > 1
-    found = Expectation(sum(counts.values()), world)
+    places = coordinates(config)
+    found = Expectation(sum(counts.values()), len(places))
     for parameter in parameters:
         hit = entry is not None and any(fnmatch.fnmatchcase(parameter, glob) for glob in entry.get("parameters", []))
-        rows = []
-        for rank in range(world):
-            factors = table_of(entry, rank * axes[0][1] // world) if hit else None
-            row = {}
-            for (d, m), count in counts.items():
-                name = f"dp={d}" + (f",mb={m}" if several else "")
-                factor = factors[name] if factors else entry["ratio"] if hit else 1
-                if count:
-                    row[name] = Fraction(factor) / found.tokens
-            rows.append(row)
+        rows = [None] * len(places)
+        for rank in holders(config, parameter):
+            factors = (table_of(entry, places[rank]) or entry["ratio"]) if hit else 1
+            rows[rank] = row_of(config, parameter, factors, counts)
         found.coefficients[parameter] = rows
     return found
 
@@ -140,9 +197,10 @@ def expect_language(config, folder, entry, parameters):
 
 def check_rows(shown, rows, values, names, exact):
     """One entry of `gradients` against what each rank should hold."""
-    copies = shown.get("copies") or [dict(shown, ranks=list(range(len(rows))))]
+    due = [rank for rank, row in enumerate(rows) if row is not None]
+    copies = shown.get("copies") or [dict(shown, ranks=due)]
     ranks = sorted(rank for copy in copies for rank in copy["ranks"])
-    need(ranks == list(range(len(rows))), f"copies of ranks {ranks}, there are {len(rows)} ranks")
+    need(ranks == due, f"copies of ranks {ranks}, held by {due}")
     for copy in copies:
         for rank in copy["ranks"]:
             told = copy["coefficients"]
@@ -179,13 +237,12 @@ def squares(values):
 
 def check_norm(finding, report, config, count):
     """Each element once, against once for every rank that holds it, or one rank's own (then only: less)."""
-    size = dict(reference.parse_mesh(config["mesh"]))
-    world = math.prod(size.values())
     once = every = 0.0
     for parameter, shown in report["gradients"].items():
         copied = config["model"]["kind"] == "linear" or any(fnmatch.fnmatchcase(parameter, glob) for glob in COPIED_BY_TP)
+        copies = len(holders(config, parameter)) // (1 if copied else sizes_of(config).get("tp", 1))
         once += squares(shown["value"])
-        every += squares(shown["value"]) * (world if copied else world // size.get("tp", 1))
+        every += squares(shown["value"]) * copies
     wanted, got = float(finding["expected"]), float(finding["got"])
     need(math.isclose(wanted, math.sqrt(once), rel_tol=RELATIVE), f"expected {wanted}, want {math.sqrt(once)}")
     if count == "replicas":
@@ -210,7 +267,7 @@ def check_finding(finding, entry, expectation, names):
     need(sorted(finding["parameters"]) == sorted(wrong), f"parameters {finding['parameters']}, want {wrong}")
     rows = expectation.coefficients[wrong[0]]
     told = finding["coefficients"]
-    need(any(not score.compare_coefficients(told, row, names, empty_sources(told, row, names)) for row in rows),
+    need(any(not score.compare_coefficients(told, row, names, empty_sources(told, row, names)) for row in rows if row),
          f"the finding's coefficients {told} are those of no rank")
     if "ratio" in entry:
         check_factor(finding, expectation, Fraction(entry["ratio"]))
@@ -274,7 +331,7 @@ def run(program, path, code):
 def check_run(program, path, entry):
     """entry: what expected.json says of a wrong config; None for a right one."""
     config = reference.read_config(str(path))
-    names, linear = score.Names(spelled_out(config)), config["model"]["kind"] == "linear"
+    names, linear = Names(spelled_out(config)), config["model"]["kind"] == "linear"
     normal = entry is None or "norm" in entry  # every coefficient is right
     if linear and not normal:
         check_entry(entry, config, names)
