@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "check/finding_build.h"
 #include "check/text_table.h"
+#include "report/gradient_text.h"
 
 #include <meshemu/meshemu.h>
 
@@ -309,6 +310,10 @@ void emu_run_report(const struct emu_training_result *result, bool colour, struc
     add_data(result, out);
     add_training(result, out);
     add_steps(result, out);
+    if (result->gradients) {
+        emu_text_puts(out, "\ngradients of the last step\n");
+        emu_gradients_to_text(result->plan, result->gradients, out);
+    }
     add_checks(&result->audit, colour, out);
     add_exact(result, out);
     add_memory(result, out);

@@ -1,4 +1,5 @@
 /* Exact reports of made results. */
+#include "report/gradient_text.h"
 #include "report/run_report.h"
 #include "result_maker.h"
 
@@ -173,4 +174,29 @@ Test(report_run_text, colour_comes_only_when_asked_for)
     emu_run_report(&made.result, true, &text);
     cr_expect_eq(count_of("verdict: \033[32mpass\033[0m\n"), 1);
     cr_expect_eq(count_of("\033[2mskipped\033[0m"), 6);
+}
+
+Test(report_run_text, small_gradients_are_told_with_what_is_in_them)
+{
+    made_result_init(&made, 1);
+    double bias[8] = {0.5, -1.0, 100.0}, other[8] = {2.0};
+    uint64_t thirds[2] = {1, 1}, mixed[2] = {1, 0};
+    uint32_t ranks[] = {0, 1};
+    struct emu_gradient_copy two[] = {
+        {.ranks = ranks, .rank_count = 1, .value = bias, .coefficients = thirds},
+        {.ranks = ranks + 1, .rank_count = 1, .value = other, .coefficients = mixed}};
+    struct emu_gradient_view views[16] = {0};
+    uint32_t last = made.plan->tensor_count - 1;
+    cr_assert_lt(last, 16u);
+    for (uint32_t i = 0; i < last; i++)
+        views[i] = (struct emu_gradient_view){two, 1};
+    views[last] = (struct emu_gradient_view){two, 2};
+    emu_gradients_to_text(made.plan, views, &text);
+    const char *wanted = "  layers.0.down.bias on rank 0: 0.5, -1, 100, 0, 0, 0, 0, 0\n"
+                         "    = 1 of each of 2 sources\n"
+                         "  layers.0.down.bias on rank 1: 2, 0, 0, 0, 0, 0, 0, 0\n"
+                         "    = 1 of mb=0, 0 of mb=1\n";
+    cr_expect_not_null(strstr(emu_text_get(&text), "  embed.weight: 2048 elements, use --json\n"),
+                       "got\n%s", emu_text_get(&text));
+    cr_expect_not_null(strstr(emu_text_get(&text), wanted), "got\n%s", emu_text_get(&text));
 }
