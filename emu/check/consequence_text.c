@@ -4,9 +4,11 @@
 #include "check/text_table.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define RANK "rank "
 #define FOLD_FROM 4
 #define RANKS_SHOWN 8
 #define LINES_SHOWN 16
@@ -14,9 +16,9 @@
 /* What comes behind "rank 3 (dp=1,tp=1) "; NULL: it does not begin so. */
 static const char *behind_rank(const char *text)
 {
-    if (strncmp(text, "rank ", 5) != 0 || !isdigit((unsigned char)text[5]))
+    if (strncmp(text, RANK, strlen(RANK)) != 0 || !isdigit((unsigned char)text[strlen(RANK)]))
         return NULL;
-    const char *at = text + 5;
+    const char *at = text + strlen(RANK);
     while (isdigit((unsigned char)*at))
         at++;
     if (strncmp(at, " (", 2) != 0)
@@ -54,22 +56,31 @@ static void put_plural(const char *rest, struct emu_text *out)
     emu_text_visible(out, rest);
 }
 
-static void put_folded(const struct emu_finding *finding, const char *rest, size_t alike,
-                       struct emu_text *out)
+/* The smallest rank of these from `least` on; they stand in the order in which they happened. */
+static unsigned long next_rank(const struct emu_finding *finding, const char *rest,
+                               unsigned long least)
 {
-    size_t told = 0, shown = alike <= RANKS_SHOWN ? alike : RANKS_SHOWN - 2;
-    unsigned long rank = 0;
-    emu_text_printf(out, "%zu ranks (", alike);
+    unsigned long next = ULONG_MAX;
     for (size_t i = 0; i < finding->consequence_count; i++) {
         if (!is_alike(finding->consequences[i], rest))
             continue;
-        rank = strtoul(finding->consequences[i] + 5, NULL, 10);
-        if (told++ < shown)
-            emu_text_printf(out, "%s%lu", told > 1 ? ", " : "", rank);
+        unsigned long rank = strtoul(finding->consequences[i] + strlen(RANK), NULL, 10);
+        next = rank >= least && rank < next ? rank : next;
     }
-    if (shown < alike)
-        emu_text_printf(out, ", ... %lu", rank);
-    emu_text_puts(out, ") ");
+    return next;
+}
+
+static void put_folded(const struct emu_finding *finding, const char *rest, size_t alike,
+                       struct emu_text *out)
+{
+    unsigned long least = 0;
+    emu_text_printf(out, "%zu ranks (", alike);
+    for (size_t i = 0; i < alike && i < RANKS_SHOWN; i++) {
+        unsigned long rank = next_rank(finding, rest, least);
+        emu_text_printf(out, "%s%lu", i > 0 ? ", " : "", rank);
+        least = rank + 1;
+    }
+    emu_text_puts(out, alike > RANKS_SHOWN ? ", ...) " : ") ");
     put_plural(rest, out);
 }
 
