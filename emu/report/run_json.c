@@ -3,6 +3,7 @@
 #include "report/books_json.h"
 #include "report/finding_json.h"
 #include "report/gradient_json.h"
+#include "report/ownership.h"
 #include "report/run_report.h"
 
 static void put_config(struct emu_json *json, const struct emu_config *config)
@@ -164,6 +165,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     }
     put_exact(json, result);
     emu_books_to_json(result, json);
+    emu_ownership_to_json(result, json);
     put_ranks(json, result);
     put_time(json, &result->job);
     emu_json_put_string(json, "replay", result->replay);

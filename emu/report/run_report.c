@@ -4,6 +4,7 @@
 #include "check/finding_build.h"
 #include "check/text_table.h"
 #include "report/gradient_text.h"
+#include "report/ownership.h"
 
 #include <meshemu/meshemu.h>
 
@@ -298,6 +299,7 @@ void emu_run_report_verdict(const struct emu_training_result *result, bool colou
         emu_text_putc(out, '\n');
         emu_finding_to_text(&result->findings.items[i], result->plan->roster.mesh, out);
     }
+    emu_ownership_print(result, out);
 }
 
 void emu_run_report(const struct emu_training_result *result, bool colour, struct emu_text *out)

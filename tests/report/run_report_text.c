@@ -57,8 +57,8 @@ Test(report_run_text, a_passed_run_is_told_from_mesh_to_verdict)
 Test(report_run_text, a_failed_run_ends_with_its_findings)
 {
     made_result_init(&made, 1);
-    struct emu_finding *fault = emu_findings_add(&made.result.findings, EMU_CLASS_CRASH);
-    emu_finding_message(fault, "rank 1 was killed by SIGKILL");
+    struct emu_finding *fault = emu_findings_add(&made.result.findings, EMU_CLASS_STALL);
+    emu_finding_message(fault, "rank 1 never came");
     emu_finding_culprit(fault, 1);
     struct emu_finding *note = emu_findings_add(&made.result.findings, EMU_CLASS_STRAGGLER);
     emu_finding_message(note, "rank 0 was slow");
@@ -66,7 +66,7 @@ Test(report_run_text, a_failed_run_ends_with_its_findings)
     emu_run_report_verdict(&made.result, false, &text);
     cr_expect_str_eq(emu_text_get(&text), "verdict: fail, 1 fault, 1 note\n"
                                           "\n"
-                                          "  CRASH: rank 1 was killed by SIGKILL\n"
+                                          "  STALL: rank 1 never came\n"
                                           "    culprit: rank 1 (dp=0,tp=1)\n"
                                           "\n"
                                           "  STRAGGLER (note): rank 0 was slow\n");
