@@ -25,14 +25,14 @@ static inline void make_needs(struct needs_maker *maker, uint32_t world)
     maker->needs.targets = maker->targets;
 }
 
-/* targets end with -1. */
-static inline void make_wait(struct needs_maker *maker, uint32_t rank, bool any, ...)
+/* targets end with -1; any: true where one of them is enough (int, for va_start). */
+static inline void make_wait(struct needs_maker *maker, uint32_t rank, int any, ...)
 {
     struct emu_need *need = &maker->ranks[rank];
     need->stand = EMU_STAND_WAITS;
     need->wait = EMU_WAIT_SLOT;
     need->rest = 1;
-    need->any = any;
+    need->any = any != 0;
     need->first = maker->needs.target_count;
     va_list targets;
     va_start(targets, any);
