@@ -17,7 +17,8 @@ struct emu_option {
 
 struct emu_command {
     const char *name;    /* "" for the program itself */
-    const char *operand; /* "AXES|CONFIG"; NULL: none is taken, else at most one */
+    const char *operand; /* "AXES|CONFIG"; NULL: none is taken; "OP...": any number;
+                             else at most one */
     const char *summary; /* one line, no full stop */
     const char *details; /* paragraphs for help and man page, lines of at most 78 bytes */
     const struct emu_option *options;

@@ -107,6 +107,13 @@ static enum emu_status refuse_option(const struct emu_command *command, int answ
     return EMU_EPARSE;
 }
 
+/* "OP...": any number of operands. */
+static bool takes_many(const struct emu_command *command)
+{
+    size_t size = strlen(command->operand);
+    return size >= 3 && strcmp(command->operand + size - 3, "...") == 0;
+}
+
 static enum emu_status take_options(struct emu_arguments *arguments, const struct option *table,
                                     int argc, char **argv, struct emu_text *error)
 {
@@ -129,12 +136,14 @@ static enum emu_status take_options(struct emu_arguments *arguments, const struc
         emu_text_printf(error, "unexpected argument '%s'", argv[optind]);
         return EMU_EPARSE;
     }
-    if (optind + 1 < argc) {
+    if (optind + 1 < argc && !takes_many(command)) {
         emu_text_printf(error, "unexpected argument '%s': one %s is taken", argv[optind + 1],
                         command->operand);
         return EMU_EPARSE;
     }
     arguments->operand = optind < argc ? argv[optind] : NULL;
+    arguments->operands = argv + optind;
+    arguments->operand_count = (size_t)(argc - optind);
     return EMU_OK;
 }
 

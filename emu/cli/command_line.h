@@ -26,8 +26,10 @@ struct emu_arguments {
     const struct emu_command *command;
     struct emu_given *given; /* in the order given; owned */
     size_t given_count;
-    const char *operand; /* NULL: none. Borrowed from argv, like all values */
-    char *replay;        /* the whole command line, quoted for a shell. Owned */
+    const char *operand; /* the first; NULL: none. Borrowed from argv, like all values */
+    char **operands;     /* all of them, borrowed */
+    size_t operand_count;
+    char *replay; /* the whole command line, quoted for a shell. Owned */
 };
 
 /* Read argv[1] to argv[argc - 1]; argv[0] is the command's name. argv is permuted, the operand

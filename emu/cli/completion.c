@@ -1,3 +1,5 @@
+#include "bench/bench_op.h"
+#include "cli/bench_command.h"
 #include "cli/help.h"
 
 #include <string.h>
@@ -21,6 +23,14 @@ static bool put_patterns(struct emu_text *out, const struct emu_command *command
     return any;
 }
 
+static void put_ops(struct emu_text *out)
+{
+    emu_text_puts(out, "        words=\"");
+    for (size_t i = 0; i < EMU_BENCH_OPS; i++)
+        emu_text_printf(out, "%s%s", i ? " " : "", emu_bench_op_name(emu_bench_ops[i]));
+    emu_text_puts(out, "\"\n");
+}
+
 static void put_command(struct emu_text *out, const struct emu_command *command)
 {
     emu_text_printf(out, "    %s)\n        case $prev in\n", command->name);
@@ -34,6 +44,8 @@ static void put_command(struct emu_text *out, const struct emu_command *command)
     emu_text_puts(out, "\"\n");
     if (command->operand && takes_file(command->operand))
         emu_text_puts(out, "        files=1\n");
+    else if (command == &emu_bench_command)
+        put_ops(out);
     else if (command->operand)
         emu_text_puts(out, "        words=$commands\n");
     emu_text_puts(out, "        ;;\n");
