@@ -1,25 +1,8 @@
 #include "cli/account_request.h"
-#include "report/json_writer.h"
+#include "report/mesh_parts_json.h"
 
 /* Up to here every rank has a row of its own. */
 #define ROWS_MOST 4096
-
-static void put_axes(struct emu_json *json, const struct emu_mesh *mesh)
-{
-    emu_json_key(json, "mesh");
-    emu_json_object_begin(json);
-    emu_json_key(json, "axes");
-    emu_json_array_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        emu_json_object_begin(json);
-        emu_json_put_string(json, "name", mesh->axes[i].name);
-        emu_json_put_u64(json, "size", mesh->axes[i].size);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-    emu_json_put_u64(json, "world", mesh->world);
-    emu_json_object_end(json);
-}
 
 static void put_holding(struct emu_json *json, const struct emu_holding *holding)
 {
@@ -50,15 +33,10 @@ static void put_traffic(struct emu_json *json, const struct emu_traffic *traffic
 static void put_row(struct emu_json *json, const struct emu_mesh *mesh, uint32_t rank,
                     const struct emu_holding *holding, uint32_t count)
 {
-    uint32_t coords[EMU_MESH_MAX_AXES];
-    emu_mesh_coords(mesh, rank, coords);
     emu_json_object_begin(json);
     emu_json_put_u64(json, "rank", rank);
     emu_json_key(json, "coordinate");
-    emu_json_object_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++)
-        emu_json_put_u64(json, mesh->axes[i].name, coords[i]);
-    emu_json_object_end(json);
+    emu_coordinate_to_json(mesh, rank, json);
     put_holding(json, holding);
     put_traffic(json, &holding->traffic);
     if (count > 1)
@@ -219,7 +197,7 @@ bool emu_account_write_json(const struct emu_account_request *request, FILE *out
     bool good = true;
     emu_json_init_file(&json, out);
     emu_json_report_begin(&json, "account");
-    put_axes(&json, &request->config->mesh);
+    emu_mesh_to_json(&request->config->mesh, &json);
     emu_json_key(&json, "unique");
     emu_json_object_begin(&json);
     emu_json_put_u64(&json, "elements", books->unique_elements);

@@ -1,30 +1,12 @@
 #include "cli/mesh_print.h"
-#include "report/json_writer.h"
-
-static void put_axes(struct emu_json *json, const struct emu_mesh *mesh)
-{
-    emu_json_key(json, "axes");
-    emu_json_array_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        emu_json_object_begin(json);
-        emu_json_put_string(json, "name", mesh->axes[i].name);
-        emu_json_put_u64(json, "size", mesh->axes[i].size);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-}
+#include "report/mesh_parts_json.h"
 
 static void put_rank(struct emu_json *json, const struct emu_mesh *mesh, uint32_t rank)
 {
-    uint32_t coords[EMU_MESH_MAX_AXES];
-    emu_mesh_coords(mesh, rank, coords);
     emu_json_object_begin(json);
     emu_json_put_u64(json, "rank", rank);
     emu_json_key(json, "coordinate");
-    emu_json_object_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++)
-        emu_json_put_u64(json, mesh->axes[i].name, coords[i]);
-    emu_json_object_end(json);
+    emu_coordinate_to_json(mesh, rank, json);
     emu_json_object_end(json);
 }
 
@@ -94,8 +76,7 @@ bool emu_mesh_print_json(const struct emu_mesh_request *request, FILE *out)
     struct emu_json json;
     emu_json_init_file(&json, out);
     emu_json_report_begin(&json, "mesh");
-    put_axes(&json, request->mesh);
-    emu_json_put_u64(&json, "world", request->mesh->world);
+    emu_mesh_axes_to_json(request->mesh, &json);
     put_ranks(&json, request);
     put_all_groups(&json, request);
     if (request->over_text)

@@ -1,22 +1,9 @@
 #include "report/finding_json.h"
 
 #include "check/call_words.h"
+#include "report/mesh_parts_json.h"
 
 #include <string.h>
-
-void emu_coordinate_to_json(const struct emu_mesh *mesh, uint32_t rank, struct emu_json *json)
-{
-    if (rank >= mesh->world) {
-        emu_json_null(json);
-        return;
-    }
-    uint32_t coords[EMU_MESH_MAX_AXES];
-    emu_mesh_coords(mesh, rank, coords);
-    emu_json_object_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++)
-        emu_json_put_u64(json, mesh->axes[i].name, coords[i]);
-    emu_json_object_end(json);
-}
 
 static void put_ranks(struct emu_json *json, const char *key, const uint32_t *ranks, size_t count)
 {

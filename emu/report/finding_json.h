@@ -22,7 +22,4 @@ void emu_call_to_json(const struct emu_call_view *call, struct emu_json *json);
 void emu_findings_to_json(const struct emu_findings *findings, const struct emu_roster *roster,
                           struct emu_json *json);
 
-/* {"dp": 0, "tp": 1}; null for a rank outside the mesh. */
-void emu_coordinate_to_json(const struct emu_mesh *mesh, uint32_t rank, struct emu_json *json);
-
 #endif

@@ -2,23 +2,7 @@
 
 #include "report/finding_json.h"
 #include "report/json_output.h"
-
-static void put_mesh(const struct emu_mesh *mesh, struct emu_json *json)
-{
-    emu_json_key(json, "mesh");
-    emu_json_object_begin(json);
-    emu_json_key(json, "axes");
-    emu_json_array_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        emu_json_object_begin(json);
-        emu_json_put_string(json, "name", mesh->axes[i].name);
-        emu_json_put_u64(json, "size", mesh->axes[i].size);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-    emu_json_put_u64(json, "world", mesh->world);
-    emu_json_object_end(json);
-}
+#include "report/mesh_parts_json.h"
 
 static const char *state_of(const struct emu_recorded_call *call)
 {
@@ -73,7 +57,7 @@ void emu_record_to_json(const struct emu_job_result *result, const struct emu_me
 {
     json->line_depth = 4; /* a line for each call */
     emu_json_report_begin(json, command);
-    put_mesh(mesh, json);
+    emu_mesh_to_json(mesh, json);
     emu_json_key(json, "ranks");
     emu_json_array_begin(json);
     for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++)

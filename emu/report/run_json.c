@@ -3,6 +3,7 @@
 #include "report/books_json.h"
 #include "report/finding_json.h"
 #include "report/gradient_json.h"
+#include "report/mesh_parts_json.h"
 #include "report/ownership.h"
 #include "report/run_report.h"
 
@@ -14,23 +15,6 @@ static void put_config(struct emu_json *json, const struct emu_config *config)
     emu_json_key(json, "config");
     emu_json_raw(json, emu_text_get(&text));
     emu_text_finish(&text);
-}
-
-static void put_mesh(struct emu_json *json, const struct emu_mesh *mesh)
-{
-    emu_json_key(json, "mesh");
-    emu_json_object_begin(json);
-    emu_json_key(json, "axes");
-    emu_json_array_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        emu_json_object_begin(json);
-        emu_json_put_string(json, "name", mesh->axes[i].name);
-        emu_json_put_u64(json, "size", mesh->axes[i].size);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-    emu_json_put_u64(json, "world", mesh->world);
-    emu_json_object_end(json);
 }
 
 static const char *status_word(enum emu_check_status status)
@@ -119,41 +103,11 @@ static void put_steps(struct emu_json *json, const struct emu_training_result *r
     emu_json_array_end(json);
 }
 
-static void put_ranks(struct emu_json *json, const struct emu_training_result *result)
-{
-    const struct emu_mesh *mesh = result->plan->roster.mesh;
-    emu_json_key(json, "ranks");
-    emu_json_array_begin(json);
-    for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++) {
-        emu_json_object_begin(json);
-        emu_json_put_u64(json, "rank", rank);
-        emu_json_key(json, "pid");
-        if (result->job.ranks)
-            emu_json_i64(json, result->job.ranks[rank].pid);
-        else
-            emu_json_null(json);
-        emu_json_key(json, "coordinate");
-        emu_coordinate_to_json(mesh, rank, json);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-}
-
-static void put_time(struct emu_json *json, const struct emu_job_result *job)
-{
-    emu_json_key(json, "time");
-    emu_json_object_begin(json);
-    emu_json_put_u64(json, "start_ns", job->forked_ns);
-    emu_json_put_u64(json, "total_ns", job->total_ns);
-    emu_json_put_bool(json, "interrupted", job->interrupted);
-    emu_json_object_end(json);
-}
-
 void emu_run_to_json(const struct emu_training_result *result, struct emu_json *json)
 {
     emu_json_report_begin(json, "run");
     put_config(json, result->config);
-    put_mesh(json, result->plan->roster.mesh);
+    emu_mesh_to_json(result->plan->roster.mesh, json);
     emu_json_put_string(json, "verdict", emu_run_passed(result) ? "pass" : "fail");
     emu_json_key(json, "findings");
     emu_findings_to_json(&result->findings, &result->plan->roster, json);
@@ -166,8 +120,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     put_exact(json, result);
     emu_books_to_json(result, json);
     emu_ownership_to_json(result, json);
-    put_ranks(json, result);
-    put_time(json, &result->job);
+    emu_job_to_json(&result->job, result->plan->roster.mesh, json);
     emu_json_put_string(json, "replay", result->replay);
     emu_json_object_end(json);
 }

@@ -5,6 +5,7 @@
 #include "check/text_table.h"
 #include "report/gradient_text.h"
 #include "report/ownership.h"
+#include "report/verdict_text.h"
 
 #include <meshemu/meshemu.h>
 
@@ -19,18 +20,6 @@
 bool emu_run_passed(const struct emu_training_result *result)
 {
     return emu_findings_faults(&result->findings) == 0 && !result->job.interrupted;
-}
-
-enum tone { TONE_GOOD, TONE_BAD, TONE_QUIET };
-
-static void add_word(struct emu_text *out, const char *word, enum tone tone, bool colour)
-{
-    static const char *const escapes[] = {"\033[32m", "\033[1;31m", "\033[2m"};
-    if (colour)
-        emu_text_puts(out, escapes[tone]);
-    emu_text_puts(out, word);
-    if (colour)
-        emu_text_puts(out, "\033[0m");
 }
 
 static const char *plural(uint64_t count)
@@ -67,11 +56,7 @@ static void add_mesh(const struct emu_training_result *result, struct emu_text *
 {
     const struct emu_mesh *mesh = result->plan->roster.mesh;
     emu_text_puts(out, "mesh      ");
-    for (uint32_t i = 0; i < mesh->axis_count; i++)
-        emu_text_printf(out, "%s%s=%" PRIu32, i > 0 ? "," : "", mesh->axes[i].name,
-                        mesh->axes[i].size);
-    emu_text_printf(out, ": %" PRIu32 " rank%s, one process each\n", mesh->world,
-                    plural(mesh->world));
+    emu_processes_text(mesh, out);
     add_ranks(result, out);
 }
 
@@ -199,9 +184,9 @@ static void add_check(const struct emu_check_figures *figures, enum emu_check ch
                       struct emu_text *out)
 {
     static const char *const words[] = {"skipped", "pass   ", "fail   "};
-    static const enum tone tones[] = {TONE_QUIET, TONE_GOOD, TONE_BAD};
+    static const enum emu_tone tones[] = {EMU_TONE_QUIET, EMU_TONE_GOOD, EMU_TONE_BAD};
     emu_text_printf(out, "  %-9s ", emu_check_name(check));
-    add_word(out, words[figures->status], tones[figures->status], colour);
+    emu_tone_text(words[figures->status], tones[figures->status], colour, out);
     if (figures->status == EMU_CHECK_SKIPPED) {
         emu_text_puts(out, figures->why[0] ? "  " : "");
         emu_text_visible(out, figures->why);
@@ -283,23 +268,8 @@ static void add_checks(const struct emu_audit *audit, bool colour, struct emu_te
 void emu_run_report_verdict(const struct emu_training_result *result, bool colour,
                             struct emu_text *out)
 {
-    size_t faults = emu_findings_faults(&result->findings);
-    size_t notes = result->findings.count - faults;
-    bool passed = emu_run_passed(result);
-    emu_text_puts(out, "verdict: ");
-    add_word(out, passed ? "pass" : "fail", passed ? TONE_GOOD : TONE_BAD, colour);
-    if (faults > 0)
-        emu_text_printf(out, ", %zu fault%s", faults, plural(faults));
-    if (notes > 0)
-        emu_text_printf(out, ", %zu note%s", notes, plural(notes));
-    if (result->job.interrupted)
-        emu_text_puts(out, ", interrupted: the ranks were ended");
-    emu_text_putc(out, '\n');
-    for (size_t i = 0; i < result->findings.count; i++) {
-        emu_text_putc(out, '\n');
-        emu_finding_to_text(&result->findings.items[i], result->plan->roster.mesh, out);
-    }
-    emu_ownership_print(result, out);
+    emu_verdict_text(&result->findings, result->job.interrupted, result->plan->roster.mesh, colour,
+                     out);
 }
 
 void emu_run_report(const struct emu_training_result *result, bool colour, struct emu_text *out)

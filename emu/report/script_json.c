@@ -1,6 +1,7 @@
 #include "report/script_json.h"
 
 #include "report/finding_json.h"
+#include "report/mesh_parts_json.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,23 +43,6 @@ static void put_config(struct emu_json *json, const struct emu_script *script)
     emu_json_object_end(json);
     put_duration(json, "stall_after_ns", script->stall_after_ns);
     put_duration(json, "stop_grace_ns", script->stop_grace_ns);
-    emu_json_object_end(json);
-}
-
-static void put_mesh(struct emu_json *json, const struct emu_mesh *mesh)
-{
-    emu_json_key(json, "mesh");
-    emu_json_object_begin(json);
-    emu_json_key(json, "axes");
-    emu_json_array_begin(json);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        emu_json_object_begin(json);
-        emu_json_put_string(json, "name", mesh->axes[i].name);
-        emu_json_put_u64(json, "size", mesh->axes[i].size);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-    emu_json_put_u64(json, "world", mesh->world);
     emu_json_object_end(json);
 }
 
@@ -118,32 +102,6 @@ static void put_checks(struct emu_json *json, const struct emu_script_outcome *o
     emu_json_object_end(json);
 }
 
-static void put_ranks(struct emu_json *json, const struct emu_script_outcome *outcome)
-{
-    const struct emu_mesh *mesh = &outcome->script->mesh;
-    emu_json_key(json, "ranks");
-    emu_json_array_begin(json);
-    for (uint32_t rank = 0; rank < mesh->world && !json->failed; rank++) {
-        emu_json_object_begin(json);
-        emu_json_put_u64(json, "rank", rank);
-        emu_json_put_i64(json, "pid", outcome->job.ranks[rank].pid);
-        emu_json_key(json, "coordinate");
-        emu_coordinate_to_json(mesh, rank, json);
-        emu_json_object_end(json);
-    }
-    emu_json_array_end(json);
-}
-
-static void put_time(struct emu_json *json, const struct emu_job_result *job)
-{
-    emu_json_key(json, "time");
-    emu_json_object_begin(json);
-    emu_json_put_u64(json, "start_ns", job->forked_ns);
-    emu_json_put_u64(json, "total_ns", job->total_ns);
-    emu_json_put_bool(json, "interrupted", job->interrupted);
-    emu_json_object_end(json);
-}
-
 static void put_repeats(struct emu_json *json, const struct emu_script_repeats *repeats)
 {
     emu_json_key(json, "repeat");
@@ -161,14 +119,13 @@ void emu_script_to_json(const struct emu_script_outcome *outcome,
 {
     emu_json_report_begin(json, "script");
     put_config(json, outcome->script);
-    put_mesh(json, &outcome->script->mesh);
+    emu_mesh_to_json(&outcome->script->mesh, json);
     emu_json_put_string(json, "verdict", emu_script_passed(outcome) ? "pass" : "fail");
     emu_json_key(json, "findings");
     emu_findings_to_json(&outcome->findings, &outcome->script->roster, json);
     put_results(json, outcome);
     put_checks(json, outcome);
-    put_ranks(json, outcome);
-    put_time(json, &outcome->job);
+    emu_job_to_json(&outcome->job, &outcome->script->mesh, json);
     if (repeats)
         put_repeats(json, repeats);
     emu_json_put_string(json, "replay", outcome->replay_command);

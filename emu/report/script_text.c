@@ -3,14 +3,13 @@
 #include "base/number.h"
 #include "check/finding_build.h"
 #include "check/text_table.h"
+#include "report/verdict_text.h"
 
 #include <meshemu/meshemu.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#define WHOLE_MOST 1e15  /* integers below are written with all their digits */
 #define RESULTS_SHOWN 40 /* of more: the first ones, and how many there are */
 #define RANKS_SHOWN 16
 
@@ -23,11 +22,7 @@ static void add_mesh(const struct emu_script *script, struct emu_text *out)
 {
     const struct emu_mesh *mesh = &script->mesh;
     emu_text_puts(out, "mesh       ");
-    for (uint32_t i = 0; i < mesh->axis_count; i++)
-        emu_text_printf(out, "%s%s=%" PRIu32, i > 0 ? "," : "", mesh->axes[i].name,
-                        mesh->axes[i].size);
-    emu_text_printf(out, ": %" PRIu32 " rank%s, one process each\n", mesh->world,
-                    plural(mesh->world));
+    emu_processes_text(mesh, out);
     emu_text_printf(out, "semantics  %s\n",
                     script->buffered ? "buffered: a send that fits returns at once"
                                      : "strict: a send returns when its receive has met it");
@@ -68,9 +63,7 @@ static void add_value(struct emu_text_table *table, const struct emu_script_resu
     char text[EMU_NUMBER_MAX];
     memcpy(&real, &result->bits, sizeof real);
     bool floating = result->op->dtype == EMU_F64 || result->op->dtype == EMU_F32;
-    if (floating && fabs(real) < WHOLE_MOST && real == trunc(real))
-        emu_text_table_cell(table, "%.0f", real);
-    else if (floating)
+    if (floating)
         emu_text_table_cell(table, "%s", emu_number_f64(real, text));
     else
         emu_text_table_cell(table, "%" PRId64, (int64_t)result->bits);
@@ -132,29 +125,6 @@ static void add_repeats(const struct emu_script_repeats *repeats, struct emu_tex
                     repeats->shown, repeats->differs ? ", which differs from the first" : "");
 }
 
-static void add_verdict(const struct emu_script_outcome *outcome, bool colour, struct emu_text *out)
-{
-    size_t faults = emu_findings_faults(&outcome->findings);
-    size_t notes = outcome->findings.count - faults;
-    bool passed = emu_script_passed(outcome);
-    emu_text_printf(out, "\nverdict: %s%s%s",
-                    !colour  ? ""
-                    : passed ? "\033[32m"
-                             : "\033[1;31m",
-                    passed ? "pass" : "fail", colour ? "\033[0m" : "");
-    if (faults > 0)
-        emu_text_printf(out, ", %zu fault%s", faults, plural(faults));
-    if (notes > 0)
-        emu_text_printf(out, ", %zu note%s", notes, plural(notes));
-    if (outcome->job.interrupted)
-        emu_text_puts(out, ", interrupted: the ranks were ended");
-    emu_text_putc(out, '\n');
-    for (size_t i = 0; i < outcome->findings.count; i++) {
-        emu_text_putc(out, '\n');
-        emu_finding_to_text(&outcome->findings.items[i], &outcome->script->mesh, out);
-    }
-}
-
 void emu_script_to_text(const struct emu_script_outcome *outcome,
                         const struct emu_script_repeats *repeats, bool colour, struct emu_text *out)
 {
@@ -167,5 +137,7 @@ void emu_script_to_text(const struct emu_script_outcome *outcome,
     add_replay(&outcome->replay, out);
     if (repeats)
         add_repeats(repeats, out);
-    add_verdict(outcome, colour, out);
+    emu_text_putc(out, '\n');
+    emu_verdict_text(&outcome->findings, outcome->job.interrupted, &outcome->script->mesh, colour,
+                     out);
 }
