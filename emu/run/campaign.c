@@ -1,7 +1,7 @@
 #include "run/campaign.h"
 
 #include "fault/expectation.h"
-#include "fault/schedule.h"
+#include "fault/campaign_schedule.h"
 #include "run/fault_load.h"
 #include "run/training.h"
 

@@ -5,8 +5,8 @@
  * tp ranks hold whole, $h one that they shard, $d one that is drawn, $m a microbatch, $t a rank
  * whose dp and tp coordinates differ. A SPEC with a gap that this plan cannot fill falls away.
  */
-#ifndef EMU_FAULT_SCHEDULE_H
-#define EMU_FAULT_SCHEDULE_H
+#ifndef EMU_FAULT_CAMPAIGN_SCHEDULE_H
+#define EMU_FAULT_CAMPAIGN_SCHEDULE_H
 
 #include "fault/fault.h"
 

@@ -1,4 +1,4 @@
-#include "fault/schedule.h"
+#include "fault/campaign_schedule.h"
 
 #include "base/philox.h"
 
