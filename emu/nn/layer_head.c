@@ -3,22 +3,6 @@
 
 #include <stddef.h>
 
-static enum emu_status all_reduce_max(const struct emu_nn *nn, void *x, uint64_t n,
-                                      const char *label)
-{
-    const struct emu_call call = {.kind = EMU_ALL_REDUCE,
-                                  .group = nn->tp_group,
-                                  .count = n,
-                                  .dtype = nn->kernels->dtype,
-                                  .op = EMU_MAX,
-                                  .input = x,
-                                  .output = x,
-                                  .label = label,
-                                  .file = __FILE__,
-                                  .line = __LINE__};
-    return emu_run_call(nn->rank, &call);
-}
-
 /* Three numbers a token cross tp: the largest logit, the sum of exponentials, the target's logit.
  */
 static enum emu_status cross_entropy(const struct emu_nn *nn, const struct emu_targets *targets,
@@ -31,7 +15,7 @@ static enum emu_status cross_entropy(const struct emu_nn *nn, const struct emu_t
     unsigned char *picked = part > 0 ? sum + part : max;
 
     k->row_max(max, logits, rows, targets->columns);
-    enum emu_status status = all_reduce_max(nn, max, rows, "head.max");
+    enum emu_status status = emu_tp_max(nn, max, rows, "head.max");
     if (status != EMU_OK)
         return status;
     k->exp_sum(sum, logits, max, rows, targets->columns);

@@ -2,26 +2,39 @@
 
 #include <string.h>
 
+static struct emu_call call_over_tp(const struct emu_nn *nn, enum emu_kind kind, void *x,
+                                    uint64_t n, const char *label)
+{
+    return (struct emu_call){.kind = kind,
+                             .group = nn->tp_group,
+                             .count = n,
+                             .dtype = nn->kernels->dtype,
+                             .op = EMU_SUM,
+                             .layout = EMU_LAYOUT_EQUAL,
+                             .input = x,
+                             .output = x,
+                             .label = label,
+                             .file = __FILE__,
+                             .line = __LINE__};
+}
+
 static enum emu_status combine(const struct emu_nn *nn, enum emu_kind kind, void *x, uint64_t n,
                                const char *label)
 {
-    const struct emu_call call = {.kind = kind,
-                                  .group = nn->tp_group,
-                                  .count = n,
-                                  .dtype = nn->kernels->dtype,
-                                  .op = EMU_SUM,
-                                  .layout = EMU_LAYOUT_EQUAL,
-                                  .input = x,
-                                  .output = x,
-                                  .label = label,
-                                  .file = __FILE__,
-                                  .line = __LINE__};
+    const struct emu_call call = call_over_tp(nn, kind, x, n, label);
     return emu_run_call(nn->rank, &call);
 }
 
 enum emu_status emu_tp_sum(const struct emu_nn *nn, void *x, uint64_t n, const char *label)
 {
     return combine(nn, EMU_ALL_REDUCE, x, n, label);
+}
+
+enum emu_status emu_tp_max(const struct emu_nn *nn, void *x, uint64_t n, const char *label)
+{
+    struct emu_call call = call_over_tp(nn, EMU_ALL_REDUCE, x, n, label);
+    call.op = EMU_MAX;
+    return emu_run_call(nn->rank, &call);
 }
 
 /* Rows `from`..`to` of x = 0. What lies behind the last token crosses tp too: it must not round,

@@ -82,8 +82,11 @@ static inline uint64_t emu_rows_room(const struct emu_nn *nn, uint64_t rows, uin
     return nn->sequence_parallel ? emu_rows_elements(emu_rows_whole(nn, rows), width, 0) : 0;
 }
 
-/* x (n) summed over the tp group, in place; `label` names the call in reports. */
+/* x (n) summed over the tp group, or the largest of each element, in place; `label` names the call
+ * in reports. */
 EMU_MUST_CHECK enum emu_status emu_tp_sum(const struct emu_nn *nn, void *x, uint64_t n,
+                                          const char *label);
+EMU_MUST_CHECK enum emu_status emu_tp_max(const struct emu_nn *nn, void *x, uint64_t n,
                                           const char *label);
 
 /* Sequence parallelism only. whole (emu_rows_whole(rows), width): this rank's slice lies at the
