@@ -16,10 +16,25 @@ struct outcome {
     double *gradient; /* all parameters, one after the other */
 };
 
+/* A run of `text` without a finding. */
+static void train(struct plan_fixture *f, const char *config, struct emu_training_result *result)
+{
+    struct emu_training_options options = {.text = text,
+                                           .text_size = sizeof text - 1,
+                                           .only_output = -1,
+                                           .output_fd = 1,
+                                           .gradients = true};
+    cr_assert_eq(plan_open(f, config), EMU_OK, "%s", emu_text_get(&f->diagnostics));
+    cr_assert_eq(emu_training_run(f->plan, &options, result), EMU_OK);
+    cr_assert_eq(result->findings.count, 0, "%s: %s", config,
+                 result->findings.count ? result->findings.items[0].message : "");
+}
+
 static void run_exact(struct outcome *out, const char *mesh, const char *more)
 {
     char config[1024];
     struct plan_fixture f;
+    struct emu_training_result result;
     snprintf(config, sizeof config,
              "mesh: %s\n"
              "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3, activation: relu,"
@@ -31,16 +46,7 @@ static void run_exact(struct outcome *out, const char *mesh, const char *more)
              strstr(more, "sequence") ? ", sequence_parallel: true" : "",
              strstr(more, "zero") ? strstr(more, "zero") : "none",
              strstr(more, "gpipe") ? ", schedule: gpipe" : "");
-    cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
-    struct emu_training_options options = {.text = text,
-                                           .text_size = sizeof text - 1,
-                                           .only_output = -1,
-                                           .output_fd = 1,
-                                           .gradients = true};
-    struct emu_training_result result;
-    cr_assert_eq(emu_training_run(f.plan, &options, &result), EMU_OK);
-    cr_assert_eq(result.findings.count, 0, "%s %s: %s", mesh, more,
-                 result.findings.count ? result.findings.items[0].message : "");
+    train(&f, config, &result);
     cr_assert_eq(result.exact_steps, 1, "%s: rounded in %s (%s)", mesh, result.rounding.kernel,
                  result.rounding.where);
     *out = (struct outcome){.loss = result.steps[0].loss};
@@ -122,6 +128,7 @@ static void run_sharded(struct outcome *out, const char *mesh, const char *shard
 {
     char config[1024];
     struct plan_fixture f;
+    struct emu_training_result result;
     snprintf(config, sizeof config,
              "mesh: %s\n"
              "model: {kind: mlp_lm, context: 3, embed: 4, hidden: 7, layers: 3}\n"
@@ -129,16 +136,7 @@ static void run_sharded(struct outcome *out, const char *mesh, const char *shard
              "recipe: {scale_grad: 1/tokens, clip: {max_norm: 0.1}}\n"
              "optimizer: {kind: adamw, lr: 0.01, %s}\ntrain: {steps: 3, seed: 5}\n",
              mesh, shard);
-    cr_assert_eq(plan_open(&f, config), EMU_OK, "%s", emu_text_get(&f.diagnostics));
-    struct emu_training_options options = {.text = text,
-                                           .text_size = sizeof text - 1,
-                                           .only_output = -1,
-                                           .output_fd = 1,
-                                           .gradients = true};
-    struct emu_training_result result;
-    cr_assert_eq(emu_training_run(f.plan, &options, &result), EMU_OK);
-    cr_assert_eq(result.findings.count, 0, "%s %s: %s", mesh, shard,
-                 result.findings.count ? result.findings.items[0].message : "");
+    train(&f, config, &result);
     *out = (struct outcome){.loss = result.steps[2].loss};
     *norm = result.steps[2].grad_norm;
     out->elements = f.plan->tensors[0].rows * f.plan->tensors[0].columns;
