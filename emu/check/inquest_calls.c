@@ -204,11 +204,24 @@ static void lone_incident(struct emu_inquest *inquest, const struct emu_scene *s
         emu_inquest_blame(inquest, incident->call.peer, place);
 }
 
+/* The call went on to its end on all members; each of them may end because of it. */
+static void corrupt_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
+                             const struct emu_incident *incident)
+{
+    size_t place =
+        emu_inquest_count(inquest, emu_protocol_corrupt(scene, incident, &inquest->findings));
+    open_case(inquest, incident, place);
+    struct emu_group group = emu_roster_group(inquest->roster, incident->group);
+    for (uint32_t i = 0; i < group.size; i++)
+        emu_inquest_blame(inquest, emu_group_member(&group, i), place);
+}
+
 void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *scene,
                           const struct emu_incident *incident,
                           const struct emu_member_view *members)
 {
-    bool grouped = incident->cause == EMU_INCIDENT_MISMATCH || incident->cause == EMU_INCIDENT_PEER;
+    bool grouped = incident->cause == EMU_INCIDENT_MISMATCH ||
+                   incident->cause == EMU_INCIDENT_PEER || incident->cause == EMU_INCIDENT_CORRUPT;
     if (incident->rank >= inquest->roster->mesh->world)
         emu_inquest_internal(inquest, "a broken call was recorded with an unknown rank");
     else if (!grouped || incident->group == EMU_GROUP_SELF)
@@ -219,6 +232,8 @@ void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *s
         return;
     else if (incident->cause == EMU_INCIDENT_MISMATCH)
         mismatch_incident(inquest, scene, incident, members);
+    else if (incident->cause == EMU_INCIDENT_CORRUPT)
+        corrupt_incident(inquest, scene, incident);
     else
         peer_incident(inquest, scene, incident, members);
 }

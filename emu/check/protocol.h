@@ -21,6 +21,8 @@ size_t emu_protocol_mismatch(const struct emu_scene *scene, const struct emu_inc
                              const struct emu_member_view *members, struct emu_findings *findings);
 
 /* A call that was refused: NOT_A_MEMBER or INVALID_ARGUMENT. */
+size_t emu_protocol_corrupt(const struct emu_scene *scene, const struct emu_incident *incident,
+                            struct emu_findings *findings);
 size_t emu_protocol_refused(const struct emu_scene *scene, const struct emu_incident *incident,
                             struct emu_findings *findings);
 

@@ -1,6 +1,7 @@
 /* How does a rank carry out its calls over the segment? The parts of the shm backend.
  *
  *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
+ *   shm_checksum.c     do bytes arrive as they were sent?
  *   shm_collective.c   one collective through its slot (seg/slot.h)
  *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
  *   shm_wants.c        what the launcher is told of open requests before the rank sleeps
@@ -14,6 +15,7 @@
 
 #include "comm/counts.h"
 #include "comm/handle.h"
+#include "comm/parts.h"
 #include "seg/note.h"
 #include "seg/outbox.h"
 #include "seg/rest.h"
@@ -39,7 +41,8 @@ struct shm_collective {
     uint64_t rounds;       /* at least 1 */
     uint64_t rounds_given; /* deposited; 0: not signed yet */
     uint64_t rounds_taken;
-    void *copy; /* of an input that the output would overwrite too early; owned */
+    bool corrupt; /* a member's bytes did not fit their checksum */
+    void *copy;   /* of an input that the output would overwrite too early; owned */
 };
 
 enum shm_message_stage {
@@ -114,6 +117,11 @@ struct shm_wait {
 /* Publish what the open requests would still do while `waited` is awaited. */
 void shm_publish_wants(const struct shm_backend *backend, const struct shm_request *waited,
                        struct emu_rest *rest);
+
+/* Before a round is deposited: its checksum. Before it is taken: does it fit? If not the call goes
+ * on to its end and answers EMU_ECORRUPT, and the launcher is told. */
+void shm_checksum_give(const struct shm_request *request);
+void shm_checksum_verify(const struct shm_backend *backend, struct shm_request *request);
 
 /* The send will not be waited for: its descriptor is nobody's affair any more. */
 void shm_send_abandon(struct shm_backend *backend, struct shm_request *request);

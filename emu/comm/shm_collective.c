@@ -146,6 +146,7 @@ static void give_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     enter(backend, request, EMU_PHASE_DEPOSIT);
+    shm_checksum_give(request);
     deposit(request);
     struct emu_deposit given = deposited(request);
     tell(backend, request, EMU_PHASE_DEPOSIT, &given);
@@ -253,6 +254,7 @@ static void take_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     enter(backend, request, EMU_PHASE_COPYOUT);
+    shm_checksum_verify(backend, request);
     if (request->base.call.kind != EMU_BARRIER) {
         if (emu_kind_reduces(request->base.call.kind))
             take_folded(request);
@@ -340,7 +342,7 @@ bool shm_collective_step(struct shm_backend *backend, struct shm_request *reques
             moved = true;
         if (decision == EMU_SLOT_COMPLETE && own->rounds_taken == own->rounds) {
             emu_slot_depart(ring, request->note.index);
-            shm_finish(request, EMU_OK);
+            shm_finish(request, own->corrupt ? EMU_ECORRUPT : EMU_OK);
             return true;
         }
         if (asked)

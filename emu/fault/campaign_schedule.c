@@ -35,7 +35,7 @@ static const char *const rows[] = {
     "wrong_count rank=$a",
     "wrong_count rank=$b step=$s label=$p",
     "reduce_for_all_reduce rank=$a",
-    "reduce_for_all_reduce rank=$b step=$s label=tokens",
+    "reduce_for_all_reduce rank=$b step=$s label=tokens group=$g",
     "flip_deposit rank=$a",
     "flip_deposit rank=$b step=$s label=$p bit=0",
     "flip_result rank=$a label=$p",

@@ -163,6 +163,7 @@ void emu_fault_expect(const struct emu_fault *fault, const struct emu_plan *plan
         .classes = classes_of(fault, plan),
         .names_rank = names_rank(fault),
         .rank = (uint32_t)fault->value[EMU_KEY_RANK].number,
+        .any_of_source = fault->kind == EMU_FAULT_NAN,
     };
     if (emu_fault_has(fault, EMU_KEY_PARAM))
         made.parameter = fault->value[EMU_KEY_PARAM].text;
@@ -200,6 +201,17 @@ static bool rank_named(const struct emu_finding *finding, uint32_t rank)
     return holds(finding->group, finding->group_size, rank);
 }
 
+/* What is not finite is known by the tokens that it came from. */
+static bool source_named(const struct emu_finding *finding, const struct emu_mesh *mesh,
+                         uint32_t rank)
+{
+    for (size_t i = 0; i < finding->culprit_count; i++)
+        if (emu_mesh_coord(mesh, finding->culprits[i], "dp") == emu_mesh_coord(mesh, rank, "dp") &&
+            emu_mesh_coord(mesh, finding->culprits[i], "cp") == emu_mesh_coord(mesh, rank, "cp"))
+            return true;
+    return false;
+}
+
 static bool parameter_named(const struct emu_finding *finding, const char *glob)
 {
     for (size_t i = 0; i < finding->parameter_count; i++)
@@ -227,7 +239,9 @@ static bool source_is_odd(const struct emu_finding *finding, const char *source)
 bool emu_fault_culprit_right(const struct emu_fault_expectation *expectation,
                              const struct emu_plan *plan, const struct emu_finding *finding)
 {
-    bool right = !expectation->names_rank || rank_named(finding, expectation->rank);
+    bool right =
+        !expectation->names_rank || rank_named(finding, expectation->rank) ||
+        (expectation->any_of_source && source_named(finding, plan->roster.mesh, expectation->rank));
     if (expectation->parameter && (finding->parameter || finding->parameter_count))
         right = right && parameter_named(finding, expectation->parameter);
     if (right && expectation->names_source && finding->coefficient_count) {

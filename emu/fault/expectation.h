@@ -12,7 +12,8 @@ struct emu_fault_expectation {
     uint64_t classes; /* bits of the classes, any of which is right */
     bool names_rank;  /* the culprits hold `rank`; or none is named and it is in the group */
     uint32_t rank;
-    bool names_source; /* the coefficient of `source` is the odd one */
+    bool any_of_source; /* or one that works on the same tokens as `rank`, on any stage */
+    bool names_source;  /* the coefficient of `source` is the odd one */
     uint32_t source;
     const char *parameter; /* glob that the finding's parameter matches; NULL: any */
 };

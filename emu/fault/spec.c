@@ -142,9 +142,8 @@ static enum emu_status read_word(const struct reader *r, const struct key_row *r
         snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "", known[i]);
     }
     const char *near = emu_suggest(value->text, known, row->word_count);
-    return complain(r, piece, "'%s' is no %s: %s%s%s%s%s", value->text, key,
-                    near ? "did you mean '" : "", near ? near : "", near ? "'? " : "",
-                    "allowed are ", allowed);
+    return complain(r, piece, "%s=%s: %s%s%sallowed are %s", key, value->text,
+                    near ? "did you mean '" : "", near ? near : "", near ? "'? " : "", allowed);
 }
 
 static enum emu_status read_number(const struct reader *r, const struct key_row *row,

@@ -1,7 +1,8 @@
 #include "run/campaign.h"
 
-#include "fault/expectation.h"
 #include "fault/campaign_schedule.h"
+#include "fault/expectation.h"
+#include "run/campaign_tokens.h"
 #include "run/fault_load.h"
 #include "run/training.h"
 
@@ -20,6 +21,7 @@ struct conducting {
     struct emu_campaign *campaign;
     size_t runs; /* that there will be */
     uint64_t calls_in_step;
+    struct emu_corpus corpus;
 };
 
 enum emu_catcher emu_catcher_of(enum emu_class class_id)
@@ -133,12 +135,27 @@ static void judge(const struct conducting *c, const struct emu_fault_expectation
     run->message = first->message ? strdup(first->message) : NULL;
 }
 
+/* What only the examples can say: nothing is wrong with a mean of means over equal counts, and a
+ * microbatch without a valid token may be lost. */
+static const char *skip_by_tokens(const struct conducting *c, const struct emu_fault *fault,
+                                  const struct emu_fault_expectation *expected)
+{
+    uint64_t step = emu_fault_number(fault, EMU_KEY_STEP, 1);
+    if (fault->kind == EMU_FAULT_MEAN_OF_MEANS &&
+        emu_campaign_tokens_equal(c->plan, &c->corpus, step))
+        return "all sources hold the same number of tokens in that step";
+    if (expected->names_source &&
+        emu_campaign_tokens(c->plan, &c->corpus, step, expected->source) == 0)
+        return "the microbatch holds no valid token";
+    return NULL;
+}
+
 static enum emu_status run_fault(struct conducting *c, const struct emu_fault_load *load,
                                  struct emu_campaign_run *run)
 {
     struct emu_fault_expectation expected;
     emu_fault_expect(&load->faults[0], c->plan, &expected);
-    run->skipped = expected.skip;
+    run->skipped = expected.skip ? expected.skip : skip_by_tokens(c, &load->faults[0], &expected);
     run->expected = expected.classes;
     run->quiet = expected.quiet;
     if (run->skipped)
@@ -224,7 +241,13 @@ enum emu_status emu_campaign_conduct(const struct emu_plan *plan,
         .calls_in_step = 1,
     };
     campaign->runs = calloc(c.runs, sizeof *campaign->runs);
-    enum emu_status status = campaign->runs ? conduct(&c) : EMU_ENOMEM;
+    enum emu_status status = campaign->runs ? EMU_OK : EMU_ENOMEM;
+    if (status == EMU_OK)
+        status = emu_corpus_init(&c.corpus, options->text, options->text_size,
+                                 plan->config->data.sequence);
+    if (status == EMU_OK)
+        status = conduct(&c);
+    emu_corpus_finish(&c.corpus);
     if (status != EMU_OK)
         emu_campaign_finish(campaign);
     return status;

@@ -120,6 +120,24 @@ enum emu_status emu_fault_load_roster(const struct emu_roster *roster,
     return load(&(struct loading){roster, NULL, NULL, specs, diagnostics, out});
 }
 
+enum emu_status emu_fault_load_text(const struct emu_roster *roster, const char *text,
+                                    const char *origin, struct emu_text *diagnostics,
+                                    struct emu_fault_load *out)
+{
+    const char *items[EMU_FAULTS_MAX + 1]; /* one too many is refused below */
+    struct emu_fault_specs specs = {items, 0, origin};
+    char *rest = NULL, *copy = strdup(text ? text : "");
+    if (!copy)
+        return EMU_ENOMEM;
+    for (char *entry = strtok_r(copy, ";", &rest); entry && specs.count <= EMU_FAULTS_MAX;
+         entry = strtok_r(NULL, ";", &rest))
+        if (entry[strspn(entry, " \t\n")] != '\0')
+            items[specs.count++] = entry;
+    enum emu_status status = emu_fault_load_roster(roster, &specs, diagnostics, out);
+    free(copy);
+    return status;
+}
+
 void emu_fault_load_finish(struct emu_fault_load *load)
 {
     free(load->faults);

@@ -41,6 +41,12 @@ EMU_MUST_CHECK enum emu_status emu_fault_load_roster(const struct emu_roster *ro
                                                      struct emu_text *diagnostics,
                                                      struct emu_fault_load *load);
 
+/* Likewise from one text with the SPECs between semicolons; NULL is an empty one. */
+EMU_MUST_CHECK enum emu_status emu_fault_load_text(const struct emu_roster *roster,
+                                                   const char *text, const char *origin,
+                                                   struct emu_text *diagnostics,
+                                                   struct emu_fault_load *load);
+
 /* Accepts a zeroed one. */
 void emu_fault_load_finish(struct emu_fault_load *load);
 

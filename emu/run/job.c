@@ -36,7 +36,8 @@ struct run {
 static enum emu_status reserve(struct run *run, struct emu_reason *reason)
 {
     const struct emu_job *job = run->job;
-    struct emu_segment_params params = {job->roster, job->arena_bytes, job->record_bytes};
+    struct emu_segment_params params = {job->roster, job->arena_bytes, job->record_bytes,
+                                        job->checksums};
     uint32_t world = job->roster->mesh->world;
     enum emu_status status = emu_segment_plan(&params, &run->segment);
     if (status != EMU_OK)

@@ -1,5 +1,7 @@
 /* The public way to run a mesh: include/meshemu/launch.h over run/job.h. */
 #include "check/finding_build.h"
+#include "fault/fault_filter.h"
+#include "run/fault_load.h"
 #include "run/job.h"
 
 #include <meshemu/launch.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CODE_NO_MEMORY 70 /* of a rank whose faults could not be set up */
 #define DEFAULT_ARENA_BYTES (UINT64_C(16) << 20)
 
 struct emu_outcome {
@@ -70,6 +73,49 @@ static enum emu_status describe(const struct emu_launch_options *options,
     return options->groups ? add_groups(&outcome->roster, options->groups) : EMU_OK;
 }
 
+/* What each rank runs: the caller's body under the faults of the environment. */
+struct launched {
+    int (*body)(struct emu_rank *rank, void *user);
+    void *user;
+    struct emu_fault_load faults;
+};
+
+static int run_body(struct emu_rank *rank, void *context)
+{
+    struct launched *launched = context;
+    if (emu_fault_filter_push(rank, &launched->faults.set) != EMU_OK)
+        return CODE_NO_MEMORY;
+    return launched->body(rank, launched->user);
+}
+
+static enum emu_status read_faults(struct emu_outcome *outcome, struct launched *launched)
+{
+    struct emu_text diagnostics = {0};
+    enum emu_status status = emu_fault_load_text(&outcome->roster, getenv("MESHEMU_FAULT"),
+                                                 "MESHEMU_FAULT", &diagnostics, &launched->faults);
+    fputs(emu_text_get(&diagnostics), stderr);
+    emu_text_finish(&diagnostics);
+    return status == EMU_EPARSE ? EMU_EINVAL : status;
+}
+
+static enum emu_status run_ranks(const struct emu_launch_options *options,
+                                 struct emu_outcome *outcome, struct launched *launched)
+{
+    struct emu_job job = {
+        .roster = &outcome->roster,
+        .arena_bytes = options->arena_bytes ? options->arena_bytes : DEFAULT_ARENA_BYTES,
+        .body = run_body,
+        .user = launched,
+        .timeout_ns = options->timeout_ns,
+        .raw_output = options->raw_output,
+        .only_output = -1,
+        .keep_going = options->keep_going,
+        .checksums = true,
+        .output_fd = STDOUT_FILENO,
+    };
+    return emu_job_run(&job, &outcome->result);
+}
+
 enum emu_status emu_launch(const struct emu_launch_options *options,
                            int (*body)(struct emu_rank *rank, void *user), void *user,
                            struct emu_outcome **outcome)
@@ -79,25 +125,15 @@ enum emu_status emu_launch(const struct emu_launch_options *options,
         return EMU_EINVAL;
     }
     struct emu_outcome *made = calloc(1, sizeof *made);
+    struct launched launched = {.body = body, .user = user};
     if (!made)
         return EMU_ENOMEM;
     enum emu_status status = describe(options, made);
-    if (status == EMU_OK) {
-        struct emu_job job = {
-            .roster = &made->roster,
-            .arena_bytes = options->arena_bytes ? options->arena_bytes : DEFAULT_ARENA_BYTES,
-            .body = body,
-            .user = user,
-            .timeout_ns = options->timeout_ns,
-            .stall_after_ns = options->stall_after_ns,
-            .stop_grace_ns = options->stop_grace_ns,
-            .raw_output = options->raw_output,
-            .only_output = -1,
-            .keep_going = options->keep_going,
-            .output_fd = STDOUT_FILENO,
-        };
-        status = emu_job_run(&job, &made->result);
-    }
+    if (status == EMU_OK)
+        status = read_faults(made, &launched);
+    if (status == EMU_OK)
+        status = run_ranks(options, made, &launched);
+    emu_fault_load_finish(&launched.faults);
     if (status != EMU_OK) {
         emu_outcome_destroy(made);
         return status;

@@ -44,6 +44,7 @@ static enum emu_status run_job(struct emu_script_results *results,
                           .only_output = -1,
                           .keep_going = true,
                           .keep_records = options->keep_records,
+                          .checksums = true,
                           .output_fd = options->output_fd};
     enum emu_status status = emu_job_run(&job, &outcome->job);
     return status == EMU_OK ? emu_script_results_gather(results, outcome) : status;

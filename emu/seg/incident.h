@@ -22,6 +22,7 @@ enum emu_incident_cause {
     EMU_INCIDENT_ARGUMENT, /* a call was refused: see status; rank is the caller */
     EMU_INCIDENT_MESSAGE,  /* a receive met a message that it cannot take: another dtype, or more
                               elements than it has room for */
+    EMU_INCIDENT_CORRUPT,  /* a member's bytes do not fit their checksum: rank sent, caller read */
 };
 
 struct emu_incident {
@@ -30,11 +31,11 @@ struct emu_incident {
     uint32_t rank;          /* the one that decided; PEER: the rank that failed; ARGUMENT,
                                MESSAGE: the caller */
     uint32_t group;         /* EMU_GROUP_SELF for messages: then `call` is the receive (or send) */
-    uint32_t caller;        /* PEER of a message: who waited for it */
+    uint32_t caller;        /* PEER of a message: who waited for it; CORRUPT: who read */
     uint64_t index;
     uint64_t enabled_ns;       /* when the last signature was posted, or the failure was seen */
     uint64_t at_ns;            /* when it was decided */
-    struct emu_call_view call; /* ARGUMENT: the refused call; MESSAGE: the receive */
+    struct emu_call_view call; /* ARGUMENT: the refused call; MESSAGE: the receive; CORRUPT */
     struct emu_call_view sent; /* MESSAGE: the send */
     char text[128];            /* ARGUMENT, MESSAGE: what was wrong and what was allowed */
 };

@@ -58,7 +58,8 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
     uint64_t world = roster->mesh->world;
     if (world > EMU_SEGMENT_MAX_WORLD)
         return EMU_ERANGE;
-    struct emu_segment plan = {.roster = roster, .world = (uint32_t)world};
+    struct emu_segment plan = {
+        .roster = roster, .world = (uint32_t)world, .checksums = params->checksums};
     uint64_t groups;
     plan.stage_bytes = chunk_of(world, roster->family_count) * roster->family_count * EMU_SLOTS * 2;
     plan.outbox_bytes = emu_outbox_bytes(plan.world);

@@ -24,6 +24,7 @@
 
 #include <meshemu/status.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EMU_SEGMENT_MAGIC UINT64_C(0x6d657368656d7531) /* "meshemu1" */
@@ -33,6 +34,7 @@ struct emu_segment_params {
     const struct emu_roster *roster; /* borrowed; complete: no family is added later */
     uint64_t arena_bytes;            /* of each rank */
     uint64_t record_bytes;           /* of each rank */
+    bool checksums;                  /* of the bytes that collectives move */
 };
 
 struct emu_segment {
@@ -41,6 +43,7 @@ struct emu_segment {
     uint64_t bytes; /* of the whole mapping, a multiple of 4096 */
     uint64_t arena_bytes;
     uint64_t record_bytes;
+    bool checksums;
     uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, records, arenas;
     uint64_t stage_bytes;  /* of each rank */
     uint64_t outbox_bytes; /* of each rank */

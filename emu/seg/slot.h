@@ -30,6 +30,7 @@
  * departed      members, +1       members   acq_rel  that nobody reads        -
  * entry.posted  its member        any       release  the note beside it       a member seems absent
  * entry.done    its member        launcher  release  last round announced     see below
+ * entry.sum     its member        members   relaxed, published and freed like the stage
  * stage         its member        members   plain, published by deposited, freed by consumed or
  *                                           departed
  *
@@ -72,7 +73,8 @@ struct emu_slot_entry {
     _Atomic uint64_t rounds; /* of the call in note */
     uint64_t unused;
     _Atomic uint64_t note[EMU_NOTE_WORDS];
-    uint64_t unused_too[3];
+    _Atomic uint64_t sum[2]; /* of the deposit, by parity of the round; see comm/shm_checksum.c */
+    uint64_t unused_too;
     unsigned char inline_bytes[EMU_INLINE_BYTES];
 };
 _Static_assert(sizeof(struct emu_slot_entry) == 256, "four lines a member");

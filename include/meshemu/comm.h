@@ -13,6 +13,8 @@
  *   EMU_EMISMATCH   the members' signatures differ; no data was written
  *   EMU_EPEER       a member failed or ended before it took part; later calls on the group
  *                   answer the same; other groups go on
+ *   EMU_ECORRUPT    a checksum does not fit: bytes changed between a member and this one; the
+ *                   call has ended, and what it wrote is not to be trusted
  *   EMU_EABORTED    the launcher ended the whole run
  * Memory order: when a call returns EMU_OK, all that the other members did before their call is
  * visible here (one-way for rooted calls and messages, as data flows).

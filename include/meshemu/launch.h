@@ -4,6 +4,9 @@
  * `body` in each and supervises them: a rank that is killed, exits early or makes a call that the
  * others do not match is named in a finding, at once. When emu_launch returns no process, segment
  * or file is left, whatever happened.
+ *
+ * MESHEMU_FAULT in the environment injects faults of processes, calls and payloads, between
+ * semicolons: MESHEMU_FAULT='skip_call rank=1 label=gradient' (see meshemu faults CONFIG --list).
  */
 #ifndef MESHEMU_LAUNCH_H
 #define MESHEMU_LAUNCH_H

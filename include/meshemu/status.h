@@ -35,7 +35,8 @@ extern "C" {
     X(EMU_ETIMEOUT, 10, "the deadline passed")                                                     \
     X(EMU_ESYSTEM, 11, "the system refused memory, processes or files")                            \
     X(EMU_EUNSUPPORTED, 12, "not available here")                                                  \
-    X(EMU_EINTERNAL, 13, "a defect of meshemu itself")
+    X(EMU_EINTERNAL, 13, "a defect of meshemu itself")                                             \
+    X(EMU_ECORRUPT, 14, "the bytes of a member did not arrive as they were sent")
 
 enum emu_status {
 #define EMU_STATUS_ENUMERATOR(name, value, text) name = value,

@@ -1,0 +1,126 @@
+/* Are the bytes that arrived those that were sent? One sum for each round of each member, made from
+ * the member's own input before a byte of it is written to the stage, and made again by everyone
+ * who takes something of it. XXH3 over the parts of the round: the input's, then the coefficients'.
+ */
+#include "base/hash.h"
+#include "comm/shm.h"
+#include "os/clock.h"
+#include "seg/incident_words.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define MIX UINT64_C(0x9e3779b97f4a7c15) /* odd: the second part does not cancel the first */
+
+/* Bytes [from, to) of what a member deposits in the whole call that fall into one round. */
+struct stretch {
+    uint64_t from, to;
+};
+
+static struct stretch stretch_of(const struct emu_ring *ring, uint64_t round, uint64_t start,
+                                 uint64_t size)
+{
+    uint64_t first = round * ring->chunk_bytes;
+    uint64_t last = first + ring->chunk_bytes;
+    struct stretch s = {start > first ? start : first, start + size < last ? start + size : last};
+    return s.from < s.to ? s : (struct stretch){first, first};
+}
+
+static uint64_t join(uint64_t input, uint64_t ledger)
+{
+    return input ^ ledger * MIX;
+}
+
+static uint64_t ledger_bytes(const struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    return own->bytes > own->payload ? request->base.call.ledger_count * sizeof(uint64_t) : 0;
+}
+
+static uint64_t sum_of(const unsigned char *bytes, uint64_t size)
+{
+    return size ? emu_hash_of(bytes, size).low : 0;
+}
+
+void shm_checksum_give(const struct shm_request *request)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct emu_call *call = &request->base.call;
+    const struct emu_ring *ring = &own->group->ring;
+    if (!ring->segment->checksums)
+        return;
+    uint64_t round = own->rounds_given;
+    struct stretch input = stretch_of(ring, round, 0, own->payload);
+    struct stretch ledger = stretch_of(ring, round, own->ledger_at, ledger_bytes(request));
+    uint64_t input_sum =
+        input.from < input.to
+            ? sum_of((const unsigned char *)call->input + input.from, input.to - input.from)
+            : 0;
+    uint64_t ledger_sum =
+        ledger.from < ledger.to
+            ? sum_of((const unsigned char *)call->ledger + (ledger.from - own->ledger_at),
+                     ledger.to - ledger.from)
+            : 0;
+    /* relaxed: published with the deposit, by the announcement */
+    atomic_store_explicit(
+        &emu_ring_entry(ring, request->note.index, own->group->me)->sum[round % 2],
+        join(input_sum, ledger_sum), memory_order_relaxed);
+}
+
+static bool arrived(const struct shm_request *request, uint32_t source)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct emu_call *call = &request->base.call;
+    const struct emu_ring *ring = &own->group->ring;
+    uint64_t round = own->rounds_taken, index = request->note.index;
+    uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
+    uint64_t payload = emu_part_input(call, source, ring->size) * element;
+    struct stretch input = stretch_of(ring, round, 0, payload);
+    struct stretch ledger = stretch_of(ring, round, own->ledger_at, ledger_bytes(request));
+    const unsigned char *chunk = emu_ring_deposit(ring, index, source, round, own->bytes_max);
+    uint64_t first = round * ring->chunk_bytes;
+    uint64_t sum = join(sum_of(chunk + (input.from - first), input.to - input.from),
+                        sum_of(chunk + (ledger.from - first), ledger.to - ledger.from));
+    /* relaxed: seen with the deposit, by the look at the counter */
+    return sum == atomic_load_explicit(&emu_ring_entry(ring, index, source)->sum[round % 2],
+                                       memory_order_relaxed);
+}
+
+static void report(const struct shm_backend *backend, const struct shm_request *request,
+                   uint32_t source)
+{
+    const struct shm_collective *own = &request->collective;
+    struct emu_incident incident = {
+        .cause = EMU_INCIDENT_CORRUPT,
+        .status = EMU_ECORRUPT,
+        .rank = emu_group_member(&own->group->ring.members, source),
+        .group = own->group->ring.group,
+        .caller = backend->id,
+        .index = request->note.index,
+        .enabled_ns = emu_clock_ns(),
+    };
+    emu_note_view(&request->note, backend->segment->roster, &incident.call);
+    snprintf(incident.text, sizeof incident.text, "bytes from %" PRIu64 " on",
+             own->rounds_taken * own->group->ring.chunk_bytes);
+    emu_incident_append(backend->segment, &incident);
+}
+
+void shm_checksum_verify(const struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
+    if (!backend->segment->checksums || request->base.call.kind == EMU_BARRIER)
+        return;
+    for (uint32_t source = 0; source < own->group->ring.size; source++) {
+        bool taken =
+            emu_kind_reduces(request->base.call.kind)
+                ? emu_part_receives(&request->base.call, own->group->me)
+                : emu_part_taken(&request->base.call, own->group->me, own->group->ring.size, source)
+                          .take.count > 0;
+        if (!taken || arrived(request, source))
+            continue;
+        if (!own->corrupt)
+            report(backend, request, source);
+        own->corrupt = true;
+    }
+}
