@@ -1,8 +1,15 @@
 #include "fault/expectation.h"
 
+#include "seg/board.h"
+
 #include <string.h>
 
 #define CLASS(name) (UINT64_C(1) << EMU_CLASS_##name)
+
+/* Without coefficients what goes wrong shows in the values, and in the books. */
+#define WRONG_VALUES                                                                               \
+    (CLASS(REPLICA_DIVERGENCE) | CLASS(ORACLE_MISMATCH) | CLASS(WRONG_NORM) |                      \
+     CLASS(TRAFFIC_MISMATCH))
 
 static uint32_t sources_combined(const struct emu_plan *plan)
 {
@@ -33,6 +40,7 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
 {
     const struct emu_mesh *mesh = plan->roster.mesh;
     uint32_t company = 0; /* axes with more than one rank */
+    bool inside = emu_fault_number(fault, EMU_KEY_PHASE, EMU_PHASE_BEFORE) != EMU_PHASE_BEFORE;
     for (uint32_t a = 0; a < mesh->axis_count; a++)
         company += mesh->axes[a].size > 1;
     switch (fault->kind) {
@@ -44,7 +52,11 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
     case EMU_FAULT_EXIT:
     case EMU_FAULT_STOP:
     case EMU_FAULT_DELAY:
-        return NULL;
+        return company == 0 && inside ? "calls of one rank alone have no phases" : NULL;
+    case EMU_FAULT_FLIP_INPUT:
+        if (company > 0 && !plan->config->checks.oracle)
+            return "only the oracle can see it, and checks.oracle is off";
+        /* fall through */
     default:
         return company == 0 ? "nobody calls anybody on a mesh of one rank" : NULL;
     }
@@ -53,8 +65,6 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
 static const char *skip_of_reduction(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     uint32_t tensor = tensor_of(fault, plan);
-    if (!plan->keeps_ledger)
-        return "checks.ledger is off";
     if (sources_combined(plan) == 1 && !emu_tensor_tied(plan, tensor))
         return "the mesh combines no gradients";
     if (fault->kind != EMU_FAULT_SKIP_REDUCE && emu_plan_shards_gradients(plan))
@@ -68,6 +78,8 @@ static const char *skip_of_algebra(const struct emu_fault *fault, const struct e
 {
     bool local =
         emu_fault_number(fault, EMU_KEY_BY, EMU_DIVIDE_BY_WORLD) == EMU_DIVIDE_BY_LOCAL_TOKENS;
+    if (!plan->keeps_ledger && !plan->config->checks.oracle)
+        return "checks.ledger and checks.oracle are off";
     switch (fault->kind) {
     case EMU_FAULT_WRONG_DIVISOR:
         return local && sources_combined(plan) == 1 ? "all tokens are local" : NULL;
@@ -75,7 +87,7 @@ static const char *skip_of_algebra(const struct emu_fault *fault, const struct e
         return emu_plan_sources(plan) == 1 ? "one source has one mean" : NULL;
     case EMU_FAULT_DROP_MICROBATCH:
     case EMU_FAULT_REPEAT_MICROBATCH:
-        return plan->keeps_ledger ? NULL : "checks.ledger is off";
+        return NULL;
     default:
         return skip_of_reduction(fault, plan);
     }
@@ -118,6 +130,8 @@ static const char *skip_of(const struct emu_fault *fault, const struct emu_plan 
 static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     uint64_t classes = emu_fault_row(fault->kind)->classes;
+    if (emu_fault_row(fault->kind)->means == EMU_FAULT_BY_ALGEBRA && !plan->keeps_ledger)
+        return WRONG_VALUES | (classes & CLASS(SHARD_TILING));
     bool shard = plan->tp > 1 && emu_tensor_is_shard(plan, tensor_of(fault, plan));
     switch (fault->kind) {
     case EMU_FAULT_REDUCE_WORLD:
@@ -126,8 +140,6 @@ static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan 
         return emu_fault_has(fault, EMU_KEY_RANK) && sources_combined(plan) > 1
                    ? CLASS(LOST_MICROBATCH) | CLASS(TOKEN_WEIGHT)
                    : CLASS(LOST_MICROBATCH);
-    case EMU_FAULT_FLIP_INPUT:
-        return plan->config->checks.oracle ? classes : classes & ~CLASS(ORACLE_MISMATCH);
     default:
         return classes;
     }
