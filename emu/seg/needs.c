@@ -62,9 +62,9 @@ static void add_target(struct reading *reading, uint32_t rank)
 
 static bool has_target(const struct reading *reading, uint32_t rank)
 {
-    const uint32_t *targets = reading->needs->targets + reading->need->first;
+    size_t first = reading->need->first; /* there may be no targets at all yet */
     for (uint32_t i = 0; i < reading->need->count; i++)
-        if (targets[i] == rank)
+        if (reading->needs->targets[first + i] == rank)
             return true;
     return false;
 }
