@@ -262,13 +262,9 @@ static void add_delay(const struct emu_finding *finding, struct emu_text *out)
 {
     if (finding->after_ns < 0)
         return;
-    double ns = (double)finding->after_ns;
-    if (ns < 1e6)
-        emu_text_printf(out, INDENT "found after: %.1f µs\n", ns / 1e3);
-    else if (ns < 10e9)
-        emu_text_printf(out, INDENT "found after: %.1f ms\n", ns / 1e6);
-    else
-        emu_text_printf(out, INDENT "found after: %.1f s\n", ns / 1e9);
+    emu_text_puts(out, INDENT "found after: ");
+    emu_delay_text((uint64_t)finding->after_ns, out);
+    emu_text_putc(out, '\n');
 }
 
 void emu_finding_to_text(const struct emu_finding *finding, const struct emu_mesh *mesh,

@@ -139,3 +139,17 @@ void emu_finding_values_text(const struct emu_finding *finding, struct emu_text 
     add_coefficients(finding, out);
     add_values(finding, out);
 }
+
+void emu_delay_text(uint64_t ns, struct emu_text *out)
+{
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+    double time = (double)ns;
+    size_t unit = 0;
+    while (time < units[unit].ns && units[unit].ns > 1)
+        unit++;
+    time /= units[unit].ns;
+    emu_text_printf(out, time < 1e4 ? "%.4g %s" : "%.0f %s", time, units[unit].name);
+}

@@ -2,6 +2,7 @@
 
 #include "check/call_words.h"
 #include "check/finding_build.h"
+#include "check/finding_values.h"
 
 #include <inttypes.h>
 
@@ -98,7 +99,9 @@ size_t emu_liveness_stall(const struct emu_scene *scene, uint64_t timeout_ns,
         return EMU_NO_FINDING;
     uint64_t since = accuse(scene, finding);
     struct emu_text text = {0};
-    emu_text_printf(&text, "the run had not ended after %g s: ", (double)timeout_ns / 1e9);
+    emu_text_puts(&text, "the run had not ended after ");
+    emu_delay_text(timeout_ns, &text);
+    emu_text_puts(&text, ": ");
     if (finding->culprit_count > 0) {
         emu_ranks_text(&text, finding->culprits, finding->culprit_count);
         emu_text_puts(&text, finding->culprit_count == 1 ? " was" : " were");

@@ -1,6 +1,7 @@
 /* Findings about ranks that keep others waiting for too long; declared in liveness.h. */
 #include "check/deadlock_report.h"
 #include "check/finding_build.h"
+#include "check/finding_values.h"
 #include "check/inquest.h"
 #include "check/liveness.h"
 
@@ -20,11 +21,13 @@ size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *
         emu_rank_text(&text, scene->roster->mesh, late->ranks[0]);
     else
         emu_ranks_text(&text, late->ranks, late->count);
-    emu_text_printf(&text, " %s kept others waiting for %.3g s in %s own code",
-                    late->count == 1 ? "has" : "have", (double)late->kept_ns / 1e9,
-                    late->count == 1 ? "its" : "their");
-    if (fault)
-        emu_text_printf(&text, ", stall_after is %g s", (double)late->budget_ns / 1e9);
+    emu_text_printf(&text, " %s kept others waiting for ", late->count == 1 ? "has" : "have");
+    emu_delay_text(late->kept_ns, &text);
+    emu_text_printf(&text, " in %s own code", late->count == 1 ? "its" : "their");
+    if (fault) {
+        emu_text_puts(&text, ", stall_after is ");
+        emu_delay_text(late->budget_ns, &text);
+    }
     emu_text_puts(&text, ": ");
     emu_need_text(&text, scene, needs, late->waiter);
     emu_finding_message(finding, "%s", emu_text_get(&text));
@@ -52,12 +55,11 @@ size_t emu_liveness_stopped(const struct emu_scene *scene, uint64_t grace_ns,
     }
     struct emu_text text = {0};
     emu_ranks_text(&text, finding->culprits, finding->culprit_count);
-    emu_text_printf(&text,
-                    finding->culprit_count == 1
-                        ? " is stopped by a signal and was not continued for %g s; "
-                        : " are stopped by a signal and were not continued for %g s; ",
-                    (double)grace_ns / 1e9);
-    emu_text_puts(&text, "every other rank has ended or waits for that");
+    emu_text_puts(&text, finding->culprit_count == 1
+                             ? " is stopped by a signal and was not continued for "
+                             : " are stopped by a signal and were not continued for ");
+    emu_delay_text(grace_ns, &text);
+    emu_text_puts(&text, "; every other rank has ended or waits for that");
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);
     emu_scene_members(scene, finding, NULL);

@@ -1,5 +1,6 @@
 /* Exact texts: what a person reads is what is tested. */
 #include "check/finding_build.h"
+#include "check/finding_values.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -71,9 +72,24 @@ Test(check_finding_text, a_mismatch_is_a_table_with_the_odd_rank_marked)
                 "  step.c:40\n"
                 "    culprit: rank 3 (dp=1,tp=1)\n"
                 "    consequence: rank 0 waits for rank 2\n"
-                "    found after: 1.2 ms\n"
+                "    found after: 1.235 ms\n"
                 "    replay: meshemu script bad.yaml\n");
     emu_roster_finish(&roster);
+}
+
+Test(check_finding_text, times_have_four_digits_and_a_unit)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } rows[] = {{0, "0 ns"},         {1, "1 ns"},         {127200, "127.2 µs"},
+                {2500000, "2.5 ms"}, {1000000000, "1 s"}, {INT64_MAX, "9223372037 s"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct emu_text text = {0};
+        emu_delay_text(rows[i].ns, &text);
+        cr_expect_str_eq(emu_text_get(&text), rows[i].text);
+        emu_text_finish(&text);
+    }
 }
 
 Test(check_finding_text, a_tie_is_undecided)
