@@ -199,3 +199,17 @@ Test(ledger_judge, a_tied_table_that_was_not_summed_is_unsynced)
     b.cells[0][2] = b.cells[0][3] = b.cells[1][0] = b.cells[1][1] = 0;
     cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TIED_UNSYNCED);
 }
+
+/* The ends were summed after microbatch 0; what came later is in one use alone. */
+Test(ledger_judge, a_tied_table_that_was_summed_in_part_is_unsynced)
+{
+    struct board b;
+    set_up(&b, 2, 1, 2, (uint64_t[]){1, 1});
+    b.sources.uses = 2;
+    b.sources.tied = true;
+    b.tokens[2] = b.tokens[3] = 1;
+    for (int s = 0; s < 4; s++)
+        b.cells[0][s] = b.cells[1][s] = field(1, 2);
+    b.cells[0][3] = b.cells[1][1] = 0;
+    cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TIED_UNSYNCED);
+}
