@@ -22,7 +22,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 all_legs=(release asan tsan fuzz models suites install quickstart)
 packages=(build-essential cmake ninja-build pkg-config libcriterion-dev libyaml-dev libjansson-dev
-    libxxhash-dev clang libclang-rt-14-dev spin python3)
+    libxxhash-dev clang clang-format libclang-rt-14-dev spin python3)
 passed=0
 failed=0
 

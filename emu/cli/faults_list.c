@@ -1,6 +1,6 @@
 #include "cli/faults_print.h"
-#include "fault/expectation.h"
 #include "fault/campaign_schedule.h"
+#include "fault/expectation.h"
 
 #include <string.h>
 

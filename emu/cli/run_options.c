@@ -4,9 +4,9 @@
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/print.h"
+#include "cli/run_command.h"
 #include "config/config.h"
 #include "config/duration.h"
-#include "cli/run_command.h"
 
 #include <meshemu/mesh.h>
 
