@@ -270,6 +270,7 @@ void emu_run_report_verdict(const struct emu_training_result *result, bool colou
 {
     emu_verdict_text(&result->findings, result->job.interrupted, result->plan->roster.mesh, colour,
                      out);
+    emu_ownership_print(result, out);
 }
 
 void emu_run_report(const struct emu_training_result *result, bool colour, struct emu_text *out)
