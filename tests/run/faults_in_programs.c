@@ -1,0 +1,112 @@
+/* Faults of MESHEMU_FAULT in a program of one's own: the same findings as in a run. */
+#include <meshemu/meshemu.h>
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(run_faults, .timeout = 60);
+
+/* A hand-written step: two reductions over dp and a broadcast over tp. */
+static int step(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    uint32_t dp, tp;
+    double gradient[100] = {1.0}, loss = 2.0;
+    if (emu_rank_group(rank, "dp", &dp) != EMU_OK || emu_rank_group(rank, "tp", &tp) != EMU_OK)
+        return 90;
+    struct emu_call reduce = {.kind = EMU_ALL_REDUCE,
+                              .group = dp,
+                              .count = 100,
+                              .dtype = EMU_F64,
+                              .input = gradient,
+                              .output = gradient,
+                              .label = "gradient"};
+    enum emu_status status = emu_broadcast(rank, tp, gradient, 100, EMU_F64, 0);
+    if (status == EMU_OK)
+        status = emu_run_call(rank, &reduce);
+    if (status == EMU_OK)
+        status = emu_all_reduce(rank, dp, &loss, &loss, 1, EMU_F64, EMU_SUM);
+    if (status == EMU_OK)
+        status = emu_barrier(rank, 0);
+    return (int)status;
+}
+
+struct injected {
+    char spec[96];
+    enum emu_class class_id;
+    bool named; /* rank 1 is the culprit; else it is one of the group, undecided */
+};
+
+ParameterizedTestParameters(run_faults, each_kind_of_call_is_told_as_its_class)
+{
+    static struct injected cases[] = {
+        {"crash rank=1", EMU_CLASS_CRASH, true},
+        {"crash rank=1 label=gradient phase=signature", EMU_CLASS_CRASH, true},
+        {"crash rank=1 label=gradient phase=deposit signal=SIGSEGV", EMU_CLASS_CRASH, true},
+        {"crash rank=1 label=gradient phase=copyout", EMU_CLASS_CRASH, true},
+        {"exit rank=1 code=5", EMU_CLASS_EARLY_EXIT, true},
+        {"exit rank=1 call=2 code=0", EMU_CLASS_EARLY_EXIT, true},
+        {"skip_call rank=1 label=gradient", EMU_CLASS_COUNT_MISMATCH, false},
+        {"repeat_call rank=1 label=gradient", EMU_CLASS_COUNT_MISMATCH, false},
+        {"swap_calls rank=1 label=gradient", EMU_CLASS_COUNT_MISMATCH, false},
+        {"wrong_root rank=1", EMU_CLASS_ROOT_MISMATCH, false},
+        {"wrong_op rank=1", EMU_CLASS_OP_MISMATCH, false},
+        {"wrong_dtype rank=1 dtype=f32", EMU_CLASS_DTYPE_MISMATCH, false},
+        {"wrong_count rank=1 count=100000", EMU_CLASS_COUNT_MISMATCH, false},
+        {"reduce_for_all_reduce rank=1 root=1", EMU_CLASS_ORDER_MISMATCH, false},
+        {"flip_deposit rank=1 label=gradient bit=0", EMU_CLASS_CORRUPT_PAYLOAD, true},
+        {"flip_deposit rank=1 label=gradient element=99", EMU_CLASS_CORRUPT_PAYLOAD, true},
+    };
+    return cr_make_param_array(struct injected, cases, sizeof cases / sizeof cases[0]);
+}
+
+static bool names(const uint32_t *ranks, size_t count, uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i] == rank)
+            return true;
+    return false;
+}
+
+ParameterizedTest(struct injected *one, run_faults, each_kind_of_call_is_told_as_its_class,
+                  .timeout = 60)
+{
+    struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
+    struct emu_outcome *outcome;
+    setenv("MESHEMU_FAULT", one->spec, 1);
+    cr_assert_eq(emu_launch(&options, step, NULL, &outcome), EMU_OK);
+    const struct emu_findings *findings = emu_outcome_findings(outcome);
+    cr_assert_eq(emu_findings_faults(findings), 1, "%s: %zu faults", one->spec,
+                 emu_findings_faults(findings));
+    const struct emu_finding *finding = &findings->items[0];
+    cr_expect_eq(finding->class_id, one->class_id, "%s: %s", one->spec, finding->message);
+    if (one->named)
+        cr_expect(names(finding->culprits, finding->culprit_count, 1), "%s", finding->message);
+    else
+        cr_expect(finding->undecided && names(finding->group, finding->group_size, 1), "%s",
+                  finding->message);
+    emu_outcome_destroy(outcome);
+}
+
+Test(run_faults, a_late_rank_and_a_continued_one_are_no_faults)
+{
+    struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
+    struct emu_outcome *outcome;
+    setenv("MESHEMU_FAULT", "delay rank=1 time=50ms; stop rank=2 cont_after=50ms;", 1);
+    cr_assert_eq(emu_launch(&options, step, NULL, &outcome), EMU_OK);
+    cr_expect(emu_outcome_passed(outcome));
+    emu_outcome_destroy(outcome);
+}
+
+Test(run_faults, a_wrong_spec_starts_nothing)
+{
+    struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
+    struct emu_outcome *outcome = NULL;
+    setenv("MESHEMU_FAULT", "delay rank=1; crsh rank=2", 1);
+    cr_expect_eq(emu_launch(&options, step, NULL, &outcome), EMU_EINVAL);
+    setenv("MESHEMU_FAULT", "skip_reduce", 1);
+    cr_expect_eq(emu_launch(&options, step, NULL, &outcome), EMU_EINVAL);
+    cr_expect_null(outcome);
+}
