@@ -16,10 +16,17 @@ static const char config_text[] =
     "data: {text: nowhere.txt, sequence: 4, batch: 4, microbatches: 2}\n"
     "train: {steps: 3}\n";
 
+static struct emu_config *config;
+
+static void drop_plan(struct emu_plan *plan)
+{
+    emu_plan_destroy(plan);
+    emu_config_destroy(config);
+}
+
 static struct emu_plan *make_plan(void)
 {
     struct emu_text diagnostics = {0};
-    struct emu_config *config;
     struct emu_plan *plan;
     struct emu_config_params params = {
         .name = "test.yaml", .directory = "", .text = config_text, .size = strlen(config_text)};
@@ -27,6 +34,7 @@ static struct emu_plan *make_plan(void)
                  emu_text_get(&diagnostics));
     cr_assert_eq(emu_plan_create(config, &diagnostics, &plan), EMU_OK, "%s",
                  emu_text_get(&diagnostics));
+    emu_text_finish(&diagnostics);
     return plan;
 }
 
@@ -77,6 +85,7 @@ ParameterizedTest(struct wrong *w, fault_spec, wrong_words_are_named_with_their_
                  error.message);
     cr_expect(strstr(error.message, w->said), "'%s': %s", w->spec, error.message);
     cr_expect_str_eq(fault.spec, "untouched");
+    drop_plan(plan);
 }
 
 Test(fault_spec, every_word_reaches_its_field)
@@ -98,6 +107,7 @@ Test(fault_spec, every_word_reaches_its_field)
     cr_expect_eq(fault.value[EMU_KEY_SIGNAL].number, SIGSEGV);
     cr_expect_not(emu_fault_has(&fault, EMU_KEY_PARAM));
     cr_expect_str_eq(fault.spec, spec);
+    drop_plan(plan);
 }
 
 Test(fault_spec, times_are_read_in_nanoseconds)
@@ -108,6 +118,7 @@ Test(fault_spec, times_are_read_in_nanoseconds)
     cr_assert_eq(emu_fault_parse("delay rank=0 time=1.5ms", &plan->roster, plan, &fault, &error),
                  EMU_OK);
     cr_expect_eq(fault.value[EMU_KEY_TIME].number, 1500000);
+    drop_plan(plan);
 }
 
 Test(fault_spec, a_program_of_ones_own_has_calls_but_no_training_step)
@@ -118,6 +129,7 @@ Test(fault_spec, a_program_of_ones_own_has_calls_but_no_training_step)
     cr_expect_eq(emu_fault_parse("skip_call rank=1", &plan->roster, NULL, &fault, &error), EMU_OK);
     cr_expect_eq(emu_fault_parse("skip_reduce", &plan->roster, NULL, &fault, &error), EMU_EPARSE);
     cr_expect(strstr(error.message, "acts inside the training step"), "%s", error.message);
+    drop_plan(plan);
 }
 
 Test(fault_spec, a_spec_that_is_too_long_is_refused)
@@ -132,6 +144,7 @@ Test(fault_spec, a_spec_that_is_too_long_is_refused)
     cr_expect_eq(emu_fault_parse(spec, &plan->roster, plan, &fault, &error), EMU_EPARSE);
     spec[EMU_FAULT_SPEC_MAX - 1] = '\0';
     cr_expect_eq(emu_fault_parse(spec, &plan->roster, plan, &fault, &error), EMU_OK);
+    drop_plan(plan);
 }
 
 Test(fault_spec, every_kind_has_a_row_and_every_key_a_name)
