@@ -6,12 +6,15 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Index of the first local element that the coefficients do not explain, or UINT64_MAX. */
+/* Index of the first element kept by this rank that its coefficients do not explain, or UINT64_MAX.
+ * What another member of its shard group keeps was scaled by that one, so its ledger counts. */
 static uint64_t first_unexplained(const struct emu_evidence *evidence, uint32_t rank,
                                   uint32_t tensor, const struct emu_bounded *want)
 {
     uint64_t elements = emu_evidence_elements(emu_evidence_tensor(evidence, rank, tensor));
     for (uint64_t e = 0; e < elements; e++) {
+        if (emu_evidence_keeper(evidence, rank, tensor, EMU_STATE_GRADIENT, e) != rank)
+            continue;
         const struct emu_bounded *w = &want[emu_evidence_logical(evidence, rank, tensor, e)];
         double got = emu_evidence_value(evidence, rank, tensor, EMU_STATE_GRADIENT, e);
         if (!(fabs(got - w->value) <= 2 * w->bound))

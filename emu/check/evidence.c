@@ -88,16 +88,30 @@ bool emu_evidence_same(const struct emu_evidence *evidence, uint32_t a, uint32_t
     return true;
 }
 
+/* Elements of all chunks but the last ones, which have the remainder. */
+static uint64_t chunk_length(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor)
+{
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
+    return emu_plan_chunk(evidence->plan, emu_evidence_elements(record), 0).count;
+}
+
+uint32_t emu_evidence_keeper(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                             enum emu_state state, uint64_t local)
+{
+    if (!is_divided(evidence->plan, state))
+        return rank;
+    return keeper(evidence, rank, (uint32_t)(local / chunk_length(evidence, rank, tensor)));
+}
+
 double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
                           enum emu_state state, uint64_t local)
 {
-    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
     if (is_divided(evidence->plan, state)) {
-        uint64_t most = emu_plan_chunk(evidence->plan, emu_evidence_elements(record), 0).count;
-        rank = keeper(evidence, rank, (uint32_t)(local / most));
+        uint64_t most = chunk_length(evidence, rank, tensor);
+        rank = emu_evidence_keeper(evidence, rank, tensor, state, local);
         local %= most;
-        record = emu_evidence_tensor(evidence, rank, tensor);
     }
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, rank, tensor);
     const unsigned char *array = evidence->arenas[rank] + offset_of(record, state);
     if (evidence->plan->dtype == EMU_F32) {
         float value;

@@ -37,6 +37,10 @@ struct emu_hash emu_evidence_hash(const struct emu_evidence *evidence, uint32_t 
 bool emu_evidence_same(const struct emu_evidence *evidence, uint32_t a, uint32_t b, uint32_t tensor,
                        enum emu_state state);
 
+/* Who keeps this element of the rank's block: the rank itself, or a member of its shard group. */
+uint32_t emu_evidence_keeper(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
+                             enum emu_state state, uint64_t local);
+
 /* Element of the rank's block, on the member of its shard group that keeps it, whatever the
  * arithmetic of the run. */
 double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
