@@ -5,9 +5,11 @@
 enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
                           struct emu_request **request)
 {
+    enum emu_lap before = emu_rank_enter(rank, EMU_LAP_CALL);
     enum emu_status status = rank->top->ops->start(rank->top, call, request);
     if (!status)
         rank->open_requests++;
+    emu_rank_enter(rank, before);
     return status;
 }
 
@@ -17,7 +19,10 @@ enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
     if (!request)
         return EMU_EINVAL;
     rank->open_requests--;
-    return rank->top->ops->wait(rank->top, request);
+    enum emu_lap before = emu_rank_enter(rank, EMU_LAP_CALL);
+    enum emu_status status = rank->top->ops->wait(rank->top, request);
+    emu_rank_enter(rank, before);
+    return status;
 }
 
 enum emu_status emu_run_call(struct emu_rank *rank, const struct emu_call *call)

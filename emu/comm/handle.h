@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "comm/rank.h"
+#include "os/stopwatch.h"
 
 #include <stdbool.h>
 
@@ -27,6 +28,7 @@ struct emu_rank {
     struct emu_traffic asked, wired;
     uint64_t *sent_to; /* world entries, see emu_rank_sent_to; owned */
     struct emu_phase_watch phases;
+    struct emu_stopwatch stopwatch;
 };
 
 /* Backends and recorders. NULL: no memory. */

@@ -107,6 +107,16 @@ void emu_rank_set_step(struct emu_rank *rank, uint64_t step)
         emu_board_set_step(rank->segment, rank->id, step);
 }
 
+struct emu_stopwatch *emu_rank_stopwatch(struct emu_rank *rank)
+{
+    return &rank->stopwatch;
+}
+
+enum emu_lap emu_rank_enter(struct emu_rank *rank, enum emu_lap lap)
+{
+    return (enum emu_lap)emu_stopwatch_enter(&rank->stopwatch, lap);
+}
+
 uint64_t emu_rank_open_requests(const struct emu_rank *rank)
 {
     return rank->open_requests;

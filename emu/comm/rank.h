@@ -14,6 +14,7 @@
 #include <meshemu/comm.h>
 
 struct emu_layer;
+struct emu_stopwatch;
 
 /* One layer of the stack. */
 struct emu_layer_ops {
@@ -89,6 +90,25 @@ const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);
 /* Of the messages in emu_rank_wired the bytes to each rank, world entries: their sum is that of
  * message_bytes. */
 const uint64_t *emu_rank_sent_to(const struct emu_rank *rank);
+
+/* What a rank spends its time on. In a call, whatever is not one of the others is its protocol:
+ * arguments, filters, recorders, signatures, looking whether a peer has moved. */
+enum emu_lap {
+    EMU_LAP_COMPUTE, /* its own code, between calls */
+    EMU_LAP_CALL,
+    EMU_LAP_WAIT,  /* in calls: yielding or asleep */
+    EMU_LAP_FOLD,  /* in calls: copying and folding payload */
+    EMU_LAP_CHECK, /* sums over payload, coefficients, the record of a step */
+    EMU_LAP_GATE,  /* at the gate behind a step, see seg/gate.h */
+    EMU_LAP_COUNT
+};
+
+/* The rank's stopwatch, whose laps are those above. It does not run until somebody starts it; then
+ * calls enter their laps and return to the one they came from. */
+struct emu_stopwatch *emu_rank_stopwatch(struct emu_rank *rank);
+
+/* Go over to a lap; returns the one before. */
+enum emu_lap emu_rank_enter(struct emu_rank *rank, enum emu_lap lap);
 
 /* Note the training step on the board. */
 void emu_rank_set_step(struct emu_rank *rank, uint64_t step);

@@ -150,9 +150,11 @@ static bool others_owe(const struct shm_backend *backend, const struct shm_reque
 
 static void yield_watchfully(struct shm_backend *backend)
 {
+    enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
     uint64_t before = emu_clock_ns();
     emu_cpu_yield();
     uint64_t after = emu_clock_ns();
+    emu_rank_enter(backend->layer.rank, lap);
     if (after - before > SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world)
         backend->futex_until_ns = after + FUTEX_SPELL_NS;
 }
@@ -197,7 +199,9 @@ static void drive(struct shm_backend *backend, struct shm_request *request)
         } else {
             show_wait(backend, request, &wait);
             sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
+            enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
             emu_rest_sleep(backend->segment, backend->id, &wait.rest, &sleep);
+            emu_rank_enter(backend->layer.rank, lap);
         }
     }
     if (wait.shown)

@@ -145,9 +145,13 @@ static struct emu_deposit deposited(const struct shm_request *request)
 static void give_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
+    struct emu_rank *rank = backend->layer.rank;
     enter(backend, request, EMU_PHASE_DEPOSIT);
+    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
     shm_checksum_give(request);
+    emu_rank_enter(rank, EMU_LAP_FOLD);
     deposit(request);
+    emu_rank_enter(rank, lap);
     struct emu_deposit given = deposited(request);
     tell(backend, request, EMU_PHASE_DEPOSIT, &given);
     emu_slot_announce(&own->group->ring, request->note.index, own->group->me, own->rounds_given,
@@ -253,15 +257,20 @@ static void take_ledger(const struct shm_request *request)
 static void take_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
+    struct emu_rank *rank = backend->layer.rank;
     enter(backend, request, EMU_PHASE_COPYOUT);
+    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
     shm_checksum_verify(backend, request);
     if (request->base.call.kind != EMU_BARRIER) {
+        emu_rank_enter(rank, EMU_LAP_FOLD);
         if (emu_kind_reduces(request->base.call.kind))
             take_folded(request);
         else
             take_copies(request);
+        emu_rank_enter(rank, EMU_LAP_CHECK);
         take_ledger(request);
     }
+    emu_rank_enter(rank, lap);
     uint64_t round = own->rounds_taken++;
     if (round + 2 < own->rounds) /* nobody needs the chunks of the last two rounds again */
         emu_slot_consume(&own->group->ring, request->note.index, round);

@@ -1,0 +1,34 @@
+/* Which vector instructions may kernels use?
+ *
+ * Kernels that are worth it are compiled once for each variant and chosen by function pointer; all
+ * variants of a kernel give the same bits, for none may fuse or reorder. Detected once; the
+ * environment variable MESHEMU_CPU_VARIANT (baseline, avx2, avx512) asks for a lower one, for tests
+ * and comparisons. A build for another processor than x86-64 knows the baseline alone.
+ */
+#ifndef EMU_BASE_CPU_VARIANT_H
+#define EMU_BASE_CPU_VARIANT_H
+
+#include <stdbool.h>
+
+enum emu_cpu_variant { /* each holds those before it */
+                       EMU_CPU_BASELINE,
+                       EMU_CPU_AVX2,
+                       EMU_CPU_AVX512, /* F, BW, DQ, VL */
+                       EMU_CPU_VARIANT_COUNT
+};
+
+/* The name as the environment variable has it. */
+const char *emu_cpu_variant_name(enum emu_cpu_variant variant);
+
+/* Were kernels built for it, and does this processor run them? */
+bool emu_cpu_variant_runs(enum emu_cpu_variant variant);
+
+/* The one to use: the highest that runs and is not above what the environment asks for. The same
+ * answer at every call of a process. Callers: any thread. */
+enum emu_cpu_variant emu_cpu_variant(void);
+
+/* Is the value of the environment variable one of the names (or is it unset or empty)? For the
+ * command line, which refuses others; emu_cpu_variant ignores them. */
+bool emu_cpu_variant_asked_well(void);
+
+#endif
