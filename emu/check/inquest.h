@@ -74,7 +74,8 @@ void emu_inquest_stall(struct emu_inquest *inquest, const struct emu_scene *scen
 void emu_inquest_deadlock(struct emu_inquest *inquest, const struct emu_scene *scene,
                           const struct emu_needs *needs, const struct emu_deadlock *deadlock);
 
-/* Ranks have kept `waiter` waiting in their own code for longer than the user allowed: STALL. */
+/* Ranks have kept `waiter` waiting in their own code, or awake inside a call, for longer than the
+ * user allowed: STALL. */
 struct emu_late {
     const uint32_t *ranks; /* in order; borrowed */
     uint32_t count;

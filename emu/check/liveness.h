@@ -25,8 +25,8 @@ size_t emu_liveness_gone(const struct emu_scene *scene, uint32_t rank,
 size_t emu_liveness_stall(const struct emu_scene *scene, uint64_t timeout_ns,
                           struct emu_findings *findings);
 
-/* A rank kept another one waiting in its own code beyond the user's budget: STALL, its culprit.
- * Where there is no budget (0): STRAGGLER, a note. */
+/* A rank kept another one waiting in its own code, or awake inside a call, beyond the user's
+ * budget: STALL, its culprit. Where there is no budget (0): STRAGGLER, a note. */
 struct emu_late;
 size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *needs,
                          const struct emu_late *late, struct emu_findings *findings);

@@ -7,6 +7,26 @@
 
 #include <inttypes.h>
 
+/* " in its own code", " in their own code", " inside barrier over tp #5 (deposit)", or one by one:
+ * ", rank 1 in its own code, rank 3 inside barrier over tp #5 (copyout)". */
+static void say_where(struct emu_text *text, const struct emu_scene *scene,
+                      const struct emu_late *late)
+{
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < late->count; i++)
+        inside += emu_board_inside_call(&scene->ranks[late->ranks[i]].board);
+    if (inside == 0) {
+        emu_text_printf(text, " in %s own code", late->count == 1 ? "its" : "their");
+        return;
+    }
+    for (uint32_t i = 0; i < late->count; i++) {
+        if (late->count > 1)
+            emu_text_printf(text, ", rank %" PRIu32, late->ranks[i]);
+        emu_text_puts(text, " ");
+        emu_busy_text(text, &scene->ranks[late->ranks[i]].board);
+    }
+}
+
 size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *needs,
                          const struct emu_late *late, struct emu_findings *findings)
 {
@@ -23,7 +43,7 @@ size_t emu_liveness_late(const struct emu_scene *scene, const struct emu_needs *
         emu_ranks_text(&text, late->ranks, late->count);
     emu_text_printf(&text, " %s kept others waiting for ", late->count == 1 ? "has" : "have");
     emu_delay_text(late->kept_ns, &text);
-    emu_text_printf(&text, " in %s own code", late->count == 1 ? "its" : "their");
+    say_where(&text, scene, late);
     if (fault) {
         emu_text_puts(&text, ", stall_after is ");
         emu_delay_text(late->budget_ns, &text);

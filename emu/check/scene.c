@@ -21,6 +21,12 @@ bool emu_board_in_call(const struct emu_board_view *board)
     return board->state == EMU_BOARD_RUNNING && board->phase != EMU_PHASE_NONE && board->calls > 0;
 }
 
+bool emu_board_inside_call(const struct emu_board_view *board)
+{
+    bool begun = board->phase == EMU_PHASE_NONE || board->phase == EMU_PHASE_BEFORE;
+    return emu_board_in_call(board) && (board->state == EMU_BOARD_WAITING || !begun);
+}
+
 const struct emu_call_view *emu_scene_call(const struct emu_scene *scene, uint32_t rank)
 {
     const struct emu_rank_seen *seen = &scene->ranks[rank];
@@ -173,6 +179,18 @@ void emu_place_text(struct emu_text *out, const struct emu_board_view *board)
         emu_text_puts(out, ", the last one ");
         emu_call_text(out, &board->call);
     }
+}
+
+void emu_busy_text(struct emu_text *out, const struct emu_board_view *board)
+{
+    if (!emu_board_inside_call(board)) {
+        emu_text_puts(out, "in its own code");
+        return;
+    }
+    emu_text_puts(out, "inside ");
+    emu_call_text(out, &board->call);
+    if (board->phase != EMU_PHASE_NONE)
+        emu_text_printf(out, " (%s)", emu_phase_name(board->phase));
 }
 
 void emu_scene_explain(const struct emu_scene *scene, uint32_t rank, struct emu_finding *finding)

@@ -55,6 +55,9 @@ bool emu_fate_is_gone(enum emu_fate fate);
 /* Is the rank inside a call (and not in its own code or at the end of a step)? */
 bool emu_board_in_call(const struct emu_board_view *board);
 
+/* Is it past the begin of a call, where only its own doing can bring it on if it is awake? */
+bool emu_board_inside_call(const struct emu_board_view *board);
+
 /* The call a rank is in or was in last; NULL where it has made none. */
 const struct emu_call_view *emu_scene_call(const struct emu_scene *scene, uint32_t rank);
 
@@ -81,6 +84,10 @@ void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count);
 /* " in step 3, in its call 18: all_reduce over tp #5 (deposit)": where a rank's board says it is.
  */
 void emu_place_text(struct emu_text *out, const struct emu_board_view *board);
+
+/* "in its own code", "inside all_reduce over tp #5 (deposit)": of a rank that keeps others waiting.
+ */
+void emu_busy_text(struct emu_text *out, const struct emu_board_view *board);
 
 /* The newest calls of a rank for the reader of a finding: "last calls of rank 3: ..., ...". */
 void emu_scene_explain(const struct emu_scene *scene, uint32_t rank, struct emu_finding *finding);

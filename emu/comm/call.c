@@ -1,15 +1,25 @@
 /* The calls of include/meshemu/comm.h: into the top of the stack, and out again. */
 #include "comm/arguments.h"
 #include "comm/handle.h"
+#include "seg/board_words.h"
 
-enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
-                          struct emu_request **request)
+static enum emu_status start(struct emu_rank *rank, const struct emu_call *call,
+                             struct emu_request **request)
 {
     enum emu_lap before = emu_rank_enter(rank, EMU_LAP_CALL);
     enum emu_status status = rank->top->ops->start(rank->top, call, request);
     if (!status)
         rank->open_requests++;
     emu_rank_enter(rank, before);
+    return status;
+}
+
+enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
+                          struct emu_request **request)
+{
+    enum emu_status status = start(rank, call, request);
+    if (rank->segment) /* until the wait the rank is in its own code */
+        emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_NONE);
     return status;
 }
 
@@ -28,7 +38,7 @@ enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
 enum emu_status emu_run_call(struct emu_rank *rank, const struct emu_call *call)
 {
     struct emu_request *request;
-    enum emu_status status = emu_start(rank, call, &request);
+    enum emu_status status = start(rank, call, &request);
     return status ? status : emu_wait(rank, request);
 }
 

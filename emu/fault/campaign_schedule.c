@@ -17,7 +17,7 @@ static const char *const rows[] = {
     "stop rank=$a",
     "stop rank=$b step=$s cont_after=50ms",
     "stall rank=$b step=$s",
-    "stall rank=$a label=$p phase=signature",
+    "stall rank=$a label=$p phase=deposit",
     "delay rank=$a time=30ms",
     "delay rank=$b step=$s label=$p phase=copyout",
     "skip_call rank=$a",

@@ -17,7 +17,8 @@ enum emu_status emu_detector_init(struct emu_detector *detector, uint32_t world)
     detector->presence = calloc(world, 1);
     detector->kept = calloc(world, 1);
     detector->late = calloc(world, sizeof *detector->late);
-    if (detector->presence && detector->kept && detector->late &&
+    detector->watched = calloc(world, sizeof *detector->watched);
+    if (detector->presence && detector->kept && detector->late && detector->watched &&
         emu_needs_init(&detector->needs, world) == EMU_OK &&
         emu_deadlock_init(&detector->deadlock, world) == EMU_OK)
         return EMU_OK;
@@ -30,6 +31,7 @@ void emu_detector_finish(struct emu_detector *detector)
     free(detector->presence);
     free(detector->kept);
     free(detector->late);
+    free(detector->watched);
     emu_needs_finish(&detector->needs);
     emu_deadlock_finish(&detector->deadlock);
     *detector = (struct emu_detector){0};
@@ -55,6 +57,19 @@ static enum emu_presence presence_of(const struct emu_crew_rank *rank)
     return rank->fate == EMU_FATE_STOPPED ? EMU_PRESENT_STOPPED : EMU_PRESENT;
 }
 
+/* For how long has each rank been awake without moving on? */
+static void watch_pulses(struct emu_detector *detector)
+{
+    for (uint32_t rank = 0; rank < detector->needs.world; rank++) {
+        const struct emu_need *need = &detector->needs.ranks[rank];
+        struct emu_watched *watched = &detector->watched[rank];
+        if (detector->presence[rank] != EMU_PRESENT || need->rest % 2)
+            watched->since_ns = 0;
+        else if (watched->since_ns == 0 || watched->pulse != need->pulse)
+            *watched = (struct emu_watched){need->pulse, detector->last_ns};
+    }
+}
+
 bool emu_detector_read(struct emu_detector *detector, const struct emu_segment *segment,
                        const struct emu_crew *crew, enum emu_status *status)
 {
@@ -68,6 +83,7 @@ bool emu_detector_read(struct emu_detector *detector, const struct emu_segment *
     detector->last_ns = emu_clock_ns();
     detector->cost_ns = detector->last_ns - begun;
     detector->due_ns = 0;
+    watch_pulses(detector);
     bool steady = *status == EMU_OK && detector->needs.steady;
     if (!steady || detector->needs.busy)
         look_at(detector, detector->last_ns + AGAIN_NS + REST_FACTOR * detector->cost_ns);
@@ -83,14 +99,25 @@ bool emu_detector_finds_knots(struct emu_detector *detector, enum emu_status *st
     return true;
 }
 
-/* In its own code, not in a call, asleep or awake: since when? */
-static bool own_code_since(const struct emu_detector *detector, const struct emu_patience *patience,
-                           uint32_t rank, uint64_t *since)
+/* Awake inside a call, and where it was at the first look: since when? */
+static bool inside_since(const struct emu_detector *detector, const struct emu_board_view *board,
+                         uint32_t rank, uint64_t *since)
+{
+    *since = detector->watched[rank].since_ns;
+    return *since > 0 && board->pulse == detector->watched[rank].pulse;
+}
+
+/* In its own code, or awake inside a call: since when? */
+static bool busy_since(const struct emu_detector *detector, const struct emu_patience *patience,
+                       uint32_t rank, uint64_t *since)
 {
     const struct emu_rank_seen *seen = &patience->scene->ranks[rank];
     uint64_t continued_ns = patience->crew->ranks[rank].continued_ns;
-    if (detector->presence[rank] != EMU_PRESENT || detector->needs.ranks[rank].rest % 2 ||
-        seen->board.state != EMU_BOARD_RUNNING)
+    if (detector->presence[rank] != EMU_PRESENT || detector->needs.ranks[rank].rest % 2)
+        return false;
+    if (emu_board_inside_call(&seen->board))
+        return inside_since(detector, &seen->board, rank, since);
+    if (seen->board.state != EMU_BOARD_RUNNING)
         return false;
     *since = seen->board.since_ns > continued_ns ? seen->board.since_ns : continued_ns;
     for (uint32_t i = 0; i < seen->call_count; i++) {
@@ -138,13 +165,13 @@ bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budge
     return false;
 }
 
-/* For how long has the rank kept this waiter waiting in its own code? 0: it has not. */
+/* For how long has the rank kept this waiter waiting? 0: it has not. */
 static uint64_t kept_for(struct emu_detector *detector, const struct emu_patience *patience,
                          uint32_t rank, uint32_t waiter)
 {
     uint64_t since, now = patience->scene->now_ns;
     uint64_t waits_since = detector->needs.ranks[waiter].since_ns;
-    if (!own_code_since(detector, patience, rank, &since))
+    if (!busy_since(detector, patience, rank, &since))
         return 0;
     since = waits_since > since ? waits_since : since;
     return now > since ? now - since : 0;

@@ -16,12 +16,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A rank that is awake: since the look at which it first had this pulse (emu_board_pulse). */
+struct emu_watched {
+    uint64_t pulse;
+    uint64_t since_ns; /* 0: it was asleep */
+};
+
 struct emu_detector {
     struct emu_needs needs;
     struct emu_deadlock deadlock;
-    unsigned char *presence;   /* per rank: enum emu_presence; owned, like the next one */
-    unsigned char *kept;       /* per rank: waits for the rank in question */
-    uint32_t *late;            /* room for all ranks; owned */
+    unsigned char *presence; /* per rank: enum emu_presence; owned, like the next one */
+    unsigned char *kept;     /* per rank: waits for the rank in question */
+    uint32_t *late;          /* room for all ranks; owned, like the next one */
+    struct emu_watched *watched;
     uint64_t stopped_since_ns; /* since when all wait for the stopped ranks; 0: they do not */
     uint64_t last_ns, cost_ns; /* of the last look */
     uint64_t due_ns;           /* of the next one; 0: when there is news */
@@ -45,7 +52,10 @@ bool emu_detector_finds_knots(struct emu_detector *detector, enum emu_status *st
 bool emu_detector_waits_long(const struct emu_detector *detector, uint64_t budget_ns);
 
 /* After a steady reading and a scene with calls: ranks that have kept another one waiting in their
- * own code, one of them for budget_ns or longer, the others for nearly as long: the wait is one. */
+ * own code, or awake inside a call without moving on in it, one of them for budget_ns or longer,
+ * the others for nearly as long: the wait is one. Inside a call the time counts from the first look
+ * at which the rank was awake with its present pulse, so a rank that works through a long payload
+ * is never late. */
 struct emu_patience {
     const struct emu_crew *crew;
     const struct emu_scene *scene;

@@ -32,8 +32,9 @@ struct emu_job {
                                     EMU_EPEER or EMU_EABORTED */
     void *user;
     uint64_t timeout_ns;     /* 0: none; then all ranks end with a STALL finding */
-    uint64_t stall_after_ns; /* budget of a rank that keeps others waiting in its own code, counted
-                                per wait; 0: none, it is never a fault */
+    uint64_t stall_after_ns; /* budget of a rank that keeps others waiting, in its own code or awake
+                                inside a call without moving on, counted per wait; 0: none, it is
+                                never a fault */
     uint64_t stop_grace_ns;  /* how long all others may wait for a stopped rank; 0: 2 s */
     bool raw_output;         /* ranks write to the launcher's stdout and stderr directly */
     int64_t only_output;     /* show this rank's output alone; -1: all */

@@ -1,7 +1,7 @@
 /* What is each rank doing, and how is it rung? The board of one rank in the segment.
  *
  *   0    epoch        one writer, the rank: odd while it writes facts
- *   8    phase        of the call it is in
+ *   8    pulse        phase of the call it is in (bits 0-7), a counter above
  *   16   sleeps_on    offset of the futex word it may sleep on, 0: none
  *   24   calls        begun
  *   32   facts        state, wait, step, since_ns, note of the call it waits in
@@ -13,7 +13,7 @@
  *
  * word       writers   readers    order           publishes            a stale read costs
  * epoch      the rank  launcher   release/acquire facts                a second reading
- * phase      the rank  launcher   release/acquire nothing              a phase one step old
+ * pulse      the rank  launcher   release/acquire nothing              a phase one step old
  * sleeps_on  the rank  aborter    seq_cst         where to wake        see emu_word_sleep
  * calls      the rank  launcher   release/acquire the record of it     a call less
  * rest       the rank  launcher   seq_cst         facts and wants      one more look
@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct emu_board_facts) == 160, "whole words");
 
 struct emu_board {
     _Atomic uint64_t epoch;
-    _Atomic uint32_t phase;
+    _Atomic uint64_t pulse;
     _Atomic uint64_t sleeps_on;
     _Atomic uint64_t calls;
     _Atomic uint64_t facts[EMU_BOARD_FACT_WORDS];
@@ -67,6 +67,9 @@ void emu_board_begin_call(const struct emu_segment *segment, uint32_t rank, uint
 void emu_board_wait_in(const struct emu_segment *segment, uint32_t rank, enum emu_board_wait wait,
                        const struct emu_note *note);
 void emu_board_set_phase(const struct emu_segment *segment, uint32_t rank, enum emu_phase phase);
+
+/* The same, it falls asleep or has awoken: another number, the same phase. */
+void emu_board_beat(const struct emu_segment *segment, uint32_t rank);
 
 /* Has the launcher said that this rank is gone? order: acquire, all that it ever did is visible. */
 bool emu_board_gone(const struct emu_segment *segment, uint32_t rank);

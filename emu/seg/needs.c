@@ -95,6 +95,17 @@ static bool has_started(const struct reading *reading, const struct emu_ring *ri
     return queued && queued->index >= index;
 }
 
+/* It has signed, is not asleep, and has a round to announce yet: `done` follows the announcement of
+ * the last one, before which all chunks are free. */
+static bool is_inside(const struct reading *reading, const struct emu_ring *ring, uint32_t member)
+{
+    const struct emu_slot_entry *entry = emu_ring_entry(ring, reading->note.index, member);
+    const struct emu_need *need = &reading->needs->ranks[emu_group_member(&ring->members, member)];
+    bool awake = need->stand == EMU_STAND_ACTS && need->rest % 2 == 0;
+    return (awake || need->stand == EMU_STAND_STOPPED) &&
+           atomic_load_explicit(&entry->done, memory_order_acquire) <= reading->note.index;
+}
+
 static void read_collective(struct reading *reading)
 {
     struct emu_ring ring = emu_ring_of(reading->segment, reading->note.group);
@@ -104,10 +115,11 @@ static void read_collective(struct reading *reading)
         return;
     }
     for (uint32_t i = 0; i < ring.size; i++)
-        if (!has_started(reading, &ring, i))
+        if (!has_started(reading, &ring, i) || is_inside(reading, &ring, i))
             add_target(reading, emu_group_member(&ring.members, i));
     /* After the entries: a decision made meanwhile makes their reading void. */
-    if (emu_slot_decision(&ring, reading->note.index) != EMU_SLOT_OPEN)
+    enum emu_decision decision = emu_slot_decision(&ring, reading->note.index);
+    if (decision != EMU_SLOT_OPEN && decision != EMU_SLOT_MATCHED)
         act(reading);
 }
 
@@ -260,6 +272,7 @@ static void read_rank(const struct emu_segment *segment, uint32_t rank, enum emu
     if (presence == EMU_ABSENT)
         return;
     need->rest = emu_rest_look(segment, rank);
+    need->pulse = emu_board_pulse(segment, rank);
     if (need->rest % 2 == 0)
         return;
     emu_rest_wants(segment, rank, &needs->wants[rank]);

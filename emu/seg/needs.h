@@ -6,12 +6,17 @@
  *
  * A need is what only somebody else's own doing can bring. What a waiting rank does by itself while
  * it waits (it deposits, takes and answers for all its open requests) is taken as done:
- *   collective   every member that has not started the call
+ *   collective   every member that has not started the call; of those that have, who is awake or
+ *                stopped before it has announced its last round: it has not deposited, or has not
+ *                freed a chunk that the next round needs
  *   receive      its sender, unless a message is there or about to come
  *   send         its receiver, unless that one waits with a receive for it;
  *                without room in the outbox: any receiver of what lies there
  *   gate         every rank that has not arrived at the step
  * A rank whose condition holds, or that has met an end it does not know of yet, acts.
+ *
+ * Who has signed and is awake acts, or is stopped and may act: to wait for it is never part of a
+ * deadlock (check/deadlock.h), it only tells who keeps whom waiting inside the call.
  */
 #ifndef EMU_SEG_NEEDS_H
 #define EMU_SEG_NEEDS_H
@@ -42,6 +47,7 @@ struct emu_need {
     enum emu_board_wait wait;  /* WAITS: on what; `note` tells the call */
     bool any;                  /* one of the targets suffices; else all must act */
     uint64_t rest;             /* the rest word, odd where it sleeps */
+    uint64_t pulse;            /* see emu_board_pulse */
     uint64_t since_ns;         /* when the wait began */
     size_t first;              /* of its targets */
     uint32_t count;            /* of them; a rank that waits has at least one */

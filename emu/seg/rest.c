@@ -59,6 +59,7 @@ void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu
 {
     uint64_t awake = own_rest(segment, rank);
     int64_t timeout_ns = sleep->timeout_ns;
+    emu_board_beat(segment, rank);
     set_rest(segment, rank, awake | 1);
     if (!rest->told && emu_clock_ns() - rest->begun_ns >= EMU_REST_TELL_NS) {
         rest->told = true;
@@ -68,6 +69,7 @@ void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu
         timeout_ns = (int64_t)EMU_REST_TELL_NS;
     emu_word_sleep(segment, rank, sleep->word, sleep->seen, timeout_ns);
     set_rest(segment, rank, awake);
+    emu_board_beat(segment, rank);
 }
 
 uint64_t emu_rest_look(const struct emu_segment *segment, uint32_t rank)

@@ -29,8 +29,9 @@ struct emu_launch_options {
     uint64_t timeout_ns;  /* ends all ranks with a STALL finding; default: none */
     bool raw_output; /* leave the ranks' stdout and stderr alone (default: line by line, tagged) */
     bool keep_going; /* a failed rank does not end the others: they see EMU_EPEER */
-    uint64_t stall_after_ns; /* budget of a rank that keeps others waiting in its own code, counted
-                                per wait; default: none, it is never a fault */
+    uint64_t stall_after_ns; /* budget of a rank that keeps others waiting, in its own code or awake
+                                inside a call without moving on, counted per wait; default: none, it
+                                is never a fault */
     uint64_t stop_grace_ns;  /* how long all others may wait for a stopped rank; default: 2 s */
 };
 

@@ -166,6 +166,29 @@ Test(check_waits, beyond_the_budget_are_a_stall_of_the_awaited)
     cr_assert(has_consequence(only_finding(EMU_CLASS_STALL), "rank 2 was ended by the launcher"));
 }
 
+Test(check_waits, beyond_the_budget_say_where_inside_a_call_it_is)
+{
+    const uint32_t ranks[] = {1, 2};
+    struct emu_late late = {.ranks = ranks + 1,
+                            .count = 1,
+                            .waiter = 0,
+                            .kept_ns = 1200000000,
+                            .budget_ns = 1000000000};
+    put_in_wait(0, make_call(EMU_BARRIER, GROUP_WORLD, 0), 2, 100);
+    put_in_call(&maker, 2, make_call(EMU_BARRIER, GROUP_WORLD, 0));
+    maker.ranks[2].board.phase = EMU_PHASE_COPYOUT;
+    emu_inquest_late(&inquest, &maker.scene, &waits.needs, &late);
+    assert_says(only_finding(EMU_CLASS_STALL)->message,
+                "rank 2 (dp=1,tp=0) has kept others waiting for 1.2 s inside barrier over world #0 "
+                "(copyout), stall_after is 1 s: rank 0");
+    late.ranks = ranks;
+    late.count = 2;
+    emu_inquest_late(&inquest, &maker.scene, &waits.needs, &late);
+    assert_says(inquest.findings.items[1].message,
+                "ranks 1, 2 have kept others waiting for 1.2 s, rank 1 in its own code, rank 2 "
+                "inside barrier over world #0 (copyout), stall_after is 1 s: rank 0");
+}
+
 Test(check_waits, for_a_stopped_rank_name_it)
 {
     put_in_wait(0, make_call(EMU_BARRIER, GROUP_WORLD, 0), 2, 100);

@@ -6,6 +6,9 @@
  * steps, the rest words, then the conditions, then the rest words again; it looks when there is
  * news, and again where somebody was awake in a wait or the reading was not steady.
  *
+ * Collectives are left out: their needs are members that have not signed, as a receive needs its
+ * sender, and members that are awake inside the call, which act and so are never part of a claim.
+ *
  * (NO_SPURIOUS: nobody is woken for nothing, for larger models.)
  *
  *   claimed[r]   the detector said that r is deadlocked: r must never act again

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,60 @@ Test(run_faults, a_late_rank_and_a_continued_one_are_no_faults)
     cr_assert_eq(emu_launch(&options, step, NULL, &outcome), EMU_OK);
     cr_expect(emu_outcome_passed(outcome));
     emu_outcome_destroy(outcome);
+}
+
+ParameterizedTestParameters(run_faults, a_stall_inside_a_call_is_told_by_the_budget)
+{
+    static struct injected cases[] = {
+        {"stall rank=1 phase=signature", EMU_CLASS_STALL, true},
+        {"stall rank=1 phase=deposit", EMU_CLASS_STALL, true},
+        {"stall rank=1 phase=copyout", EMU_CLASS_STALL, true},
+        {"stop rank=1 phase=deposit", EMU_CLASS_STOPPED, true},
+        {"stop rank=1 phase=copyout", EMU_CLASS_STOPPED, true},
+    };
+    return cr_make_param_array(struct injected, cases, sizeof cases / sizeof cases[0]);
+}
+
+#define LONG_COUNT 400000 /* goes in several rounds */
+
+static int twice_over_all(struct emu_rank *rank, void *user)
+{
+    uint32_t world;
+    double *data = emu_rank_alloc(rank, LONG_COUNT * sizeof *data);
+    const uint64_t *count = user;
+    enum emu_status status = emu_rank_group(rank, "world", &world);
+    if (status == EMU_OK)
+        status = emu_all_reduce(rank, world, data, data, *count, EMU_F64, EMU_SUM);
+    if (status == EMU_OK)
+        status = emu_barrier(rank, world);
+    return (int)status;
+}
+
+static void assert_stall(const struct injected *one, uint64_t count)
+{
+    struct emu_launch_options options = {
+        .mesh = "dp=4", .stall_after_ns = 200000000, .stop_grace_ns = 200000000};
+    struct emu_outcome *outcome;
+    setenv("MESHEMU_FAULT", one->spec, 1);
+    cr_assert_eq(emu_launch(&options, twice_over_all, &count, &outcome), EMU_OK);
+    const struct emu_findings *findings = emu_outcome_findings(outcome);
+    cr_assert_eq(emu_findings_faults(findings), 1);
+    const struct emu_finding *finding = &findings->items[0];
+    cr_expect_eq(finding->class_id, one->class_id, "%s: %s", one->spec, finding->message);
+    cr_expect(finding->culprit_count == 1 && finding->culprits[0] == 1, "%s", finding->message);
+    char inside[96];
+    const char *phase = strstr(one->spec, "phase=") + strlen("phase=");
+    snprintf(inside, sizeof inside, "inside all_reduce over world #0 (%s)", phase);
+    if (one->class_id == EMU_CLASS_STALL)
+        cr_expect(strstr(finding->message, inside), "%s", finding->message);
+    emu_outcome_destroy(outcome);
+}
+
+ParameterizedTest(struct injected *one, run_faults, a_stall_inside_a_call_is_told_by_the_budget,
+                  .timeout = 60)
+{
+    assert_stall(one, 8);
+    assert_stall(one, LONG_COUNT);
 }
 
 Test(run_faults, a_wrong_spec_starts_nothing)

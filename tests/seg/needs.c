@@ -134,6 +134,52 @@ Test(needs, of_a_collective_are_all_who_have_not_started_it)
     cr_expect_eq(needs.ranks[2].stand, EMU_STAND_ACTS);
 }
 
+/* Signed, and as many rounds announced of `rounds`. */
+static void sign_rounds(uint32_t rank, uint64_t rounds, uint64_t announced)
+{
+    struct emu_ring ring = emu_ring_of(&small.segment, WORLD_GROUP);
+    struct emu_call call = {.kind = EMU_BARRIER, .group = WORLD_GROUP};
+    struct emu_note note;
+    emu_note_of(&call, 0, &note);
+    emu_slot_sign(&ring, 0, rank, &note, rounds);
+    for (uint64_t round = 0; round < announced; round++)
+        emu_slot_announce(&ring, 0, rank, round, rounds);
+}
+
+static void sleep_in_rounds(uint32_t rank, uint64_t rounds, uint64_t announced)
+{
+    struct emu_wants wants = {.count = 0};
+    struct emu_call call = {.kind = EMU_BARRIER, .group = WORLD_GROUP};
+    sign_rounds(rank, rounds, announced);
+    sleep_in(rank, EMU_WAIT_SLOT, &call, 0, &wants);
+}
+
+Test(needs, of_a_collective_are_who_signed_and_has_not_deposited)
+{
+    wait_in_barrier(0, WORLD_GROUP, 0);
+    sign(1, WORLD_GROUP, 0);
+    sign_rounds(2, 1, 0);
+    sign(3, WORLD_GROUP, 0);
+    assert_need(0, "all 2");
+    presence[2] = EMU_PRESENT_STOPPED;
+    assert_need(0, "all 2");
+    presence[2] = EMU_ABSENT;
+    assert_need(0, "acts"); /* the call will break */
+}
+
+Test(needs, of_a_call_of_many_rounds_are_who_is_awake_before_the_last)
+{
+    sleep_in_rounds(0, 4, 2);
+    sign_rounds(1, 4, 2);
+    sleep_in_rounds(2, 4, 2);
+    sign_rounds(3, 4, 1);
+    assert_need(0, "all 1 3"); /* not 2, which sleeps as we do */
+    assert_need(2, "all 1 3");
+    sleep_in_rounds(1, 4, 0);
+    sleep_in_rounds(3, 4, 0);
+    assert_need(0, "acts"); /* each has moved as far as it could */
+}
+
 Test(needs, of_a_call_that_waits_for_its_turn_are_who_has_not_started_it)
 {
     struct emu_wants wants = {.count = 0};
