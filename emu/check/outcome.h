@@ -3,6 +3,7 @@
 #define EMU_CHECK_OUTCOME_H
 
 #include "check/audit.h"
+#include "check/breakdown.h"
 #include "check/gradient_copies.h"
 #include "config/config.h"
 #include "plan/plan.h"
@@ -75,6 +76,7 @@ struct emu_training_result {
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
     struct emu_rank_books *books; /* world entries; NULL: no step was audited. One block, owned */
+    struct emu_breakdown *breakdown; /* NULL: not asked for, or no step was audited. Owned */
     struct emu_first_rounding rounding;
     uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */
     struct emu_gradient_view

@@ -33,6 +33,7 @@ static const struct emu_option run_options[] = {
     {"fault", "SPEC", "inject a fault, as in --fault 'crash rank=2 step=1'", true},
     {"gradients", NULL, "put the gradients of the last step into the report", false},
     {"traffic", NULL, "draw who sent how much to whom in the last step", false},
+    {"breakdown", NULL, "say where the time of the steps went, rank by rank", false},
     {"show-recipe", NULL, "print the recipe in force and run nothing", false},
     {"keep-going", NULL, "go on after a faulty step or a failed rank", false},
     {"timeout", "T", "end all ranks after this time, as in 500ms, 10s or 2m", false},

@@ -4,6 +4,7 @@
 #include "os/file.h"
 #include "os/terminal.h"
 #include "plan/plan.h"
+#include "report/breakdown_table.h"
 #include "report/config_file.h"
 #include "report/json_output.h"
 #include "report/record_json.h"
@@ -154,6 +155,7 @@ static int run(struct session *session)
         .stop_on_finding = options->stop_on_finding,
         .keep_going = options->keep_going,
         .gradients = options->gradients,
+        .breakdown = options->breakdown,
         .keep_records = options->record != NULL,
         .output_fd = json_on_stdout(session) ? STDERR_FILENO : STDOUT_FILENO,
         .replay = options->replay,
@@ -193,6 +195,8 @@ static int print_text(const struct session *session)
         emu_run_report(&session->result, colour, &text);
     if (session->options->traffic)
         emu_traffic_map_print(&session->result, &text);
+    if (session->options->breakdown)
+        emu_breakdown_print(&session->result, &text);
     bool good = !text.failed && fputs(emu_text_get(&text), stream) != EOF && !fflush(stream);
     emu_text_finish(&text);
     if (!good)

@@ -20,7 +20,8 @@ struct emu_run_options {
     const char *const *faults; /* --fault, in the order given */
     size_t fault_count;
     bool gradients;
-    bool traffic; /* draw the map of who sent to whom */
+    bool traffic;   /* draw the map of who sent to whom */
+    bool breakdown; /* say where the time of the steps went */
     bool show_recipe;
     bool keep_going;
     uint64_t timeout_ns; /* 0: none */

@@ -73,6 +73,7 @@ static void read_flags(const struct emu_arguments *arguments, struct emu_run_opt
 {
     options->gradients = emu_arguments_has(arguments, "gradients");
     options->traffic = emu_arguments_has(arguments, "traffic");
+    options->breakdown = emu_arguments_has(arguments, "breakdown");
     options->show_recipe = emu_arguments_has(arguments, "show-recipe");
     options->keep_going = emu_arguments_has(arguments, "keep-going");
     options->stop_on_finding = emu_arguments_has(arguments, "stop-on-finding");

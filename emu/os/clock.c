@@ -5,11 +5,21 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-uint64_t emu_clock_ns(void)
+static uint64_t look(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t emu_clock_ns(void)
+{
+    return look(CLOCK_MONOTONIC);
+}
+
+uint64_t emu_clock_cpu_ns(void)
+{
+    return look(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void emu_clock_sleep(uint64_t ns)

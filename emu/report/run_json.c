@@ -1,6 +1,7 @@
 #include "report/run_json.h"
 
 #include "report/books_json.h"
+#include "report/breakdown_table.h"
 #include "report/finding_json.h"
 #include "report/gradient_json.h"
 #include "report/mesh_parts_json.h"
@@ -120,6 +121,10 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     put_exact(json, result);
     emu_books_to_json(result, json);
     emu_ownership_to_json(result, json);
+    if (result->breakdown) {
+        emu_json_key(json, "breakdown");
+        emu_breakdown_to_json(result->breakdown, json);
+    }
     emu_job_to_json(&result->job, result->plan->roster.mesh, json);
     emu_json_put_string(json, "replay", result->replay);
     emu_json_object_end(json);

@@ -5,6 +5,7 @@
 #include "run/binding.h"
 #include "run/oracle.h"
 #include "run/rank_row.h"
+#include "run/step_time.h"
 #include "seg/gate.h"
 
 #include <inttypes.h>
@@ -24,6 +25,7 @@ struct emu_auditor {
     struct emu_hold_bell *bell; /* NULL: nobody is to be held */
     bool rung;
     struct emu_gradient_view *gradients; /* of the last step audited, where asked for */
+    struct emu_step_time time;
     struct emu_evidence evidence;
     const struct emu_step_record **records; /* what evidence points to, owned */
     const unsigned char **arenas;           /* likewise */
@@ -80,6 +82,7 @@ void emu_auditor_destroy(struct emu_auditor *auditor)
     emu_oracle_destroy(auditor->oracle);
     emu_gradients_finish(auditor->gradients, auditor->plan->tensor_count);
     emu_audit_finish(&auditor->audit);
+    emu_step_time_finish(&auditor->time);
     free(auditor->steps);
     free(auditor->books);
     free(auditor->records);
@@ -110,6 +113,32 @@ static bool oracle_due(const struct emu_auditor *auditor, uint64_t step)
            due(step, config->checks.oracle_every, config->train.steps);
 }
 
+static const struct emu_rank_laps *laps_of(const struct emu_auditor *auditor, uint32_t rank)
+{
+    return &emu_rank_row_read(auditor->plan, auditor->records[rank])->laps;
+}
+
+/* All have arrived: the time from here on is the audit's. */
+static void open_time(struct emu_auditor *auditor, uint32_t world)
+{
+    uint64_t last = 0;
+    if (!auditor->time.on || auditor->evidence.step == 0)
+        return;
+    for (uint32_t rank = 0; rank < world; rank++)
+        if (laps_of(auditor, rank)->arrived_ns > last)
+            last = laps_of(auditor, rank)->arrived_ns;
+    emu_step_time_open(&auditor->time, last);
+}
+
+static void close_time(struct emu_auditor *auditor, uint32_t world)
+{
+    if (!auditor->time.on || auditor->evidence.step == 0)
+        return;
+    emu_step_time_close(&auditor->time, auditor->evidence.step);
+    for (uint32_t rank = 0; rank < world; rank++)
+        emu_step_time_take(&auditor->time, rank, laps_of(auditor, rank));
+}
+
 /* Wait until all ranks have written the record of `step`. */
 static enum emu_status collect(struct emu_auditor *auditor, const struct emu_segment *segment,
                                uint64_t step)
@@ -122,6 +151,7 @@ static enum emu_status collect(struct emu_auditor *auditor, const struct emu_seg
         auditor->arenas[rank] = emu_segment_arena(segment, rank);
     }
     auditor->evidence.step = step;
+    open_time(auditor, segment->world);
     return EMU_OK;
 }
 
@@ -297,6 +327,16 @@ static void sharpen(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
         auditor->exact_steps++;
 }
 
+static void bind(struct emu_auditor *auditor)
+{
+    emu_step_time_enter(&auditor->time, EMU_AUDIT_ORACLE);
+    enum emu_status status =
+        emu_binding_check(auditor->oracle, &auditor->evidence, &auditor->audit);
+    if (status != EMU_OK)
+        internal(auditor, "the ledger could not be compared with the values", status);
+    emu_step_time_enter(&auditor->time, EMU_AUDIT_CHECKS);
+}
+
 /* Coefficients first: they explain what the other checks then see. */
 static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
 {
@@ -325,17 +365,16 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
         emu_check_traffic(evidence, audit);
     }
     if (oracle) {
+        emu_step_time_enter(&auditor->time, EMU_AUDIT_ORACLE);
         sharpen(auditor, oracle);
         emu_check_oracle(evidence, oracle, audit);
+        emu_step_time_enter(&auditor->time, EMU_AUDIT_CHECKS);
     }
     if (none)
         return;
     subordinate(audit, cause, from);
-    enum emu_status status = oracle && data_right && !sums_right
-                                 ? emu_binding_check(auditor->oracle, evidence, audit)
-                                 : EMU_OK;
-    if (status != EMU_OK)
-        internal(auditor, "the ledger could not be compared with the values", status);
+    if (oracle && data_right && !sums_right)
+        bind(auditor);
 }
 
 /* The ranks wait: take the gradients if this is the last step they were to run. */
@@ -367,8 +406,12 @@ static enum emu_gate_verdict answer(struct emu_auditor *auditor, const struct em
     enum emu_gate_verdict verdict = judge(auditor);
     keep_gradients(auditor, verdict);
     ring(auditor);
-    if (verdict == EMU_GATE_GO_ON && oracle_due(auditor, step + 1))
+    if (verdict == EMU_GATE_GO_ON && oracle_due(auditor, step + 1)) {
+        emu_step_time_enter(&auditor->time, EMU_AUDIT_ORACLE);
         emu_oracle_load(auditor->oracle, &auditor->evidence);
+        emu_step_time_enter(&auditor->time, EMU_AUDIT_CHECKS);
+    }
+    close_time(auditor, segment->world);
     emu_gate_answer(segment, step + 1, verdict);
     return verdict;
 }
@@ -378,7 +421,9 @@ static bool consult(struct emu_auditor *auditor, uint64_t step, struct emu_oracl
 {
     if (!oracle_due(auditor, step))
         return false;
+    emu_step_time_enter(&auditor->time, EMU_AUDIT_ORACLE);
     enum emu_status status = emu_oracle_run(auditor->oracle, view);
+    emu_step_time_enter(&auditor->time, EMU_AUDIT_IDLE);
     if (status == EMU_OK)
         return true;
     internal(auditor, "the oracle could not run", status);
@@ -408,6 +453,11 @@ static void serve(struct emu_auditor *auditor, const struct emu_segment *segment
 /* Nobody waits for the oracle of a run that was ended. */
 void emu_auditor_run(struct emu_auditor *auditor, const struct emu_segment *segment)
 {
+    if (auditor->options->breakdown) {
+        enum emu_status status = emu_step_time_begin(&auditor->time, segment->world);
+        if (status != EMU_OK)
+            internal(auditor, "the time of the steps could not be measured", status);
+    }
     emu_halt_watch(run_ended, segment);
     serve(auditor, segment);
     emu_halt_watch(NULL, NULL);
@@ -422,6 +472,10 @@ void emu_auditor_take(struct emu_auditor *auditor, struct emu_training_result *r
     if (result->step_count > 0) {
         result->books = auditor->books;
         auditor->books = NULL;
+    }
+    if (auditor->time.breakdown && auditor->time.breakdown->steps > 0) {
+        result->breakdown = auditor->time.breakdown;
+        auditor->time.breakdown = NULL;
     }
     result->rounding = auditor->rounding;
     result->gradients = auditor->gradients;

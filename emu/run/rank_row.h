@@ -12,9 +12,11 @@
 #include "comm/rank.h"
 #include "plan/plan.h"
 #include "plan/record.h"
+#include "run/step_time.h"
 
 struct emu_rank_row {
     uint64_t pss; /* bytes of the shared mapping, see os/map.h; UINT64_MAX: could not be read */
+    struct emu_rank_laps laps;
     uint64_t sent_to[];
 };
 

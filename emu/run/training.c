@@ -24,18 +24,30 @@ struct training {
     const struct emu_fault_set *faults; /* NULL: none */
     struct emu_hold_bell bell;          /* of --stop-on-finding */
     bool bell_open;
+    bool breakdown;
+};
+
+/* A rank that measures where its time goes. */
+struct measured {
+    bool running;
+    uint64_t cpu_ns; /* when it began */
 };
 
 /* Write the record of the last step and wait for the auditor. */
 static enum emu_status report(struct emu_rank *rank, const struct emu_trainer *trainer,
-                              enum emu_gate_verdict *verdict)
+                              const struct measured *measured, enum emu_gate_verdict *verdict)
 {
     const struct emu_segment *segment = emu_rank_segment(rank);
     uint32_t id = emu_rank_id(rank);
     struct emu_step_record *record = (struct emu_step_record *)emu_segment_record(segment, id);
+    emu_rank_enter(rank, EMU_LAP_CHECK);
     emu_trainer_record(trainer, emu_segment_arena(segment, id), record);
     emu_rank_row_write(trainer->plan, rank, trainer->step, record);
-    return emu_gate_pass(segment, id, trainer->step + 1, verdict);
+    if (measured->running)
+        emu_rank_laps_write(rank, measured->cpu_ns, &emu_rank_row_of(trainer->plan, record)->laps);
+    enum emu_status status = emu_gate_pass(segment, id, trainer->step + 1, verdict);
+    emu_rank_enter(rank, EMU_LAP_COMPUTE);
+    return status;
 }
 
 static enum emu_status train(struct emu_rank *rank, const struct training *training)
@@ -52,12 +64,15 @@ static enum emu_status train(struct emu_rank *rank, const struct training *train
     if (status != EMU_OK)
         return status;
     enum emu_gate_verdict verdict = EMU_GATE_GO_ON;
-    status = report(rank, trainer, &verdict);
+    struct measured measured = {0};
+    status = report(rank, trainer, &measured, &verdict);
+    if (training->breakdown)
+        measured = (struct measured){true, emu_rank_laps_begin(rank)};
     uint64_t steps = training->plan->config->train.steps;
     while (status == EMU_OK && verdict == EMU_GATE_GO_ON && trainer->step < steps) {
         status = emu_trainer_step(trainer);
         if (status == EMU_OK)
-            status = report(rank, trainer, &verdict);
+            status = report(rank, trainer, &measured, &verdict);
     }
     emu_trainer_destroy(trainer);
     return status;
@@ -184,7 +199,8 @@ enum emu_status emu_training_run(const struct emu_plan *plan,
                                  const struct emu_training_options *options,
                                  struct emu_training_result *result)
 {
-    struct training training = {.plan = plan, .faults = options->faults};
+    struct training training = {
+        .plan = plan, .faults = options->faults, .breakdown = options->breakdown};
     *result = (struct emu_training_result){.config = plan->config, .plan = plan};
     enum emu_status status = prepare(&training, options);
     if (status == EMU_OK)
@@ -209,6 +225,7 @@ void emu_training_result_finish(struct emu_training_result *result)
     emu_job_result_finish(&result->job);
     emu_findings_finish(&result->findings);
     free(result->books);
+    free(result->breakdown);
     free(result->steps);
     free(result->replay);
     *result = (struct emu_training_result){0};

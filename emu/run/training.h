@@ -19,6 +19,7 @@ struct emu_training_options {
     bool stop_on_finding, keep_going;
     bool keep_records; /* of the last calls of every rank */
     bool gradients;    /* keep those of the last step */
+    bool breakdown;    /* measure where the time of the steps goes */
     int output_fd;     /* where the ranks' tagged output goes */
     const char *replay;
     uint64_t stall_after_ns;            /* where the config gives no budget; 0: none */
