@@ -10,7 +10,7 @@ endif()
 # --- the library -------------------------------------------------------------------------------
 # The objects of these folders, compiled once, hidden but for what EMU_PUBLIC exports.
 set(library_objects)
-foreach(folder base os mesh config ledger seg plan comm nn train check fault run)
+foreach(folder base os mesh config ledger seg plan comm nn train check fault run report launch)
   get_target_property(type emu_${folder} TYPE)
   if(type STREQUAL STATIC_LIBRARY)
     list(APPEND library_objects $<TARGET_OBJECTS:emu_${folder}>)

@@ -1,20 +1,21 @@
 /* A data-parallel step by hand: the gradient is the mean over all tokens, not a mean of means.
  *
  * Model w.x with loss 1/2 (w.x - y)^2, so one token's gradient is (w.x - y) x. Rank 0 owns three
- * tokens, rank 1 only one. Each sums over its own; sums and counts are combined once and divided
- * once. All numbers are small integers: the sums must be exact, not close.
+ * tokens, rank 1 only one, rank 2 two. Each sums over its own; sums and counts are combined once
+ * and divided once. All numbers are small integers: the sums must be exact, not close.
  */
 #include <meshemu/meshemu.h>
 
 #include <stdio.h>
 
 #define FEATURES 2
-#define RANKS 2
+#define RANKS 3
 
 static const struct token {
     double x[FEATURES], y;
-} tokens[] = {{{1, 0}, 3}, {{0, 1}, 4}, {{1, 1}, -2}, {{2, 4}, 6}};
-static const size_t first[RANKS + 1] = {0, 3, 4}; /* rank r owns tokens first[r] .. first[r+1]-1 */
+} tokens[] = {{{1, 0}, 3}, {{0, 1}, 4}, {{1, 1}, -2}, {{2, 4}, 6}, {{3, 1}, 1}, {{1, 2}, 4}};
+/* rank r owns tokens first[r] .. first[r+1]-1 */
+static const size_t first[RANKS + 1] = {0, 3, 4, 6};
 static const double w[FEATURES] = {1, 2};
 
 /* Add the gradients of tokens from..to-1; returns how many these are. */
@@ -57,7 +58,7 @@ static int step(struct emu_rank *rank, void *user)
 
 int main(void)
 {
-    struct emu_launch_options options = {.mesh = "dp=2"};
+    struct emu_launch_options options = {.mesh = "dp=3"};
     struct emu_outcome *outcome = NULL;
 
     if (emu_launch(&options, step, NULL, &outcome) != EMU_OK)

@@ -39,6 +39,12 @@ struct emu_job_result {
     bool interrupted; /* Ctrl-C or SIGTERM: the ranks were ended */
 };
 
+/* A fault that was asked for, and how often it acted: on the rank where it did most. */
+struct emu_fault_told {
+    const char *spec; /* borrowed */
+    uint32_t fired;
+};
+
 struct emu_training_step {
     uint64_t step; /* 1, 2, ... */
     double loss;   /* mean over all valid tokens of the mesh, before the update */
@@ -82,6 +88,8 @@ struct emu_training_result {
     struct emu_gradient_view
         *gradients; /* of the last step, one a tensor; NULL: not asked for. Owned */
     uint64_t text_bytes, text_sequences;
+    const struct emu_fault_told *faults; /* borrowed; NULL: none */
+    size_t fault_count;
     char *replay; /* the command line that repeats the run, shell-quoted */
 };
 

@@ -133,16 +133,6 @@ static void show_progress(const struct emu_training_step *step, uint64_t steps, 
     fflush(stderr);
 }
 
-/* A fault that never met its address proves nothing. */
-static void name_idle_faults(const struct session *session)
-{
-    for (size_t i = 0; i < session->faults.set.count; i++)
-        if (emu_fault_load_fired(&session->faults, i) == 0)
-            fprintf(stderr,
-                    "meshemu run: note: the fault '%s' did not act: nothing met its address\n",
-                    session->faults.faults[i].spec);
-}
-
 static int run(struct session *session)
 {
     const struct emu_run_options *options = session->options;
@@ -168,8 +158,10 @@ static int run(struct session *session)
         fputs("\r\033[K", stderr);
     session->ran = status == EMU_OK;
     if (session->ran)
-        name_idle_faults(session);
-    return session->ran ? EXIT_PASS : EXIT_SYSTEM;
+        status = emu_fault_load_tell(&session->faults);
+    session->result.faults = session->faults.told;
+    session->result.fault_count = session->faults.set.count;
+    return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
 }
 
 static int verdict_of(const struct session *session)
@@ -246,6 +238,18 @@ static int show_recipe(const struct session *session)
     return good ? EXIT_PASS : EXIT_SYSTEM;
 }
 
+/* A fault that never met its address proves nothing: what passed is not what was asked for. */
+static int judge_faults(const struct session *session, int code)
+{
+    bool decides = code == EXIT_PASS;
+    struct emu_text text = {0};
+    emu_fault_load_name_idle(&session->faults,
+                             decides ? "meshemu run: error: " : "meshemu run: note: ", &text);
+    fputs(emu_text_get(&text), stderr);
+    emu_text_finish(&text);
+    return decides && emu_fault_load_idle(&session->faults) > 0 ? EXIT_USAGE : code;
+}
+
 static int perform(struct session *session)
 {
     int code = read_config(session);
@@ -263,7 +267,7 @@ static int perform(struct session *session)
         code = write_json(session);
     if (code == EXIT_PASS)
         code = write_record(session);
-    return code == EXIT_PASS ? verdict_of(session) : code;
+    return code == EXIT_PASS ? judge_faults(session, verdict_of(session)) : code;
 }
 
 int emu_command_run(const struct emu_run_options *options)

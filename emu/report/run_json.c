@@ -2,6 +2,7 @@
 
 #include "report/books_json.h"
 #include "report/breakdown_table.h"
+#include "report/fault_json.h"
 #include "report/finding_json.h"
 #include "report/gradient_json.h"
 #include "report/mesh_parts_json.h"
@@ -112,6 +113,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     emu_json_put_string(json, "verdict", emu_run_passed(result) ? "pass" : "fail");
     emu_json_key(json, "findings");
     emu_findings_to_json(&result->findings, &result->plan->roster, json);
+    emu_faults_to_json(result->faults, result->fault_count, json);
     put_checks(json, &result->audit);
     put_steps(json, result);
     if (result->gradients) {

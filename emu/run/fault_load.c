@@ -141,6 +141,7 @@ enum emu_status emu_fault_load_text(const struct emu_roster *roster, const char 
 void emu_fault_load_finish(struct emu_fault_load *load)
 {
     free(load->faults);
+    free(load->told);
     emu_map_destroy(&load->counters);
     *load = (struct emu_fault_load){0};
 }
@@ -153,4 +154,30 @@ uint32_t emu_fault_load_fired(const struct emu_fault_load *load, size_t fault)
         most = fired > most ? fired : most;
     }
     return most;
+}
+
+enum emu_status emu_fault_load_tell(struct emu_fault_load *load)
+{
+    load->told = calloc(load->set.count + 1, sizeof *load->told);
+    for (size_t i = 0; load->told && i < load->set.count; i++)
+        load->told[i] =
+            (struct emu_fault_told){load->faults[i].spec, emu_fault_load_fired(load, i)};
+    return load->told ? EMU_OK : EMU_ENOMEM;
+}
+
+size_t emu_fault_load_idle(const struct emu_fault_load *load)
+{
+    size_t idle = 0;
+    for (size_t i = 0; load->told && i < load->set.count; i++)
+        idle += load->told[i].fired == 0;
+    return idle;
+}
+
+void emu_fault_load_name_idle(const struct emu_fault_load *load, const char *prefix,
+                              struct emu_text *out)
+{
+    for (size_t i = 0; load->told && i < load->set.count; i++)
+        if (load->told[i].fired == 0)
+            emu_text_printf(out, "%sthe fault '%s' did not act: nothing met its address\n", prefix,
+                            load->told[i].spec);
 }

@@ -6,6 +6,7 @@
 #define EMU_RUN_FAULT_LOAD_H
 
 #include "base/text.h"
+#include "check/outcome.h"
 #include "fault/fault_set.h"
 #include "os/map.h"
 #include "plan/plan.h"
@@ -21,6 +22,7 @@ struct emu_fault_load {
     struct emu_fault *faults; /* owned */
     struct emu_map counters;
     struct emu_fault_set set;
+    struct emu_fault_told *told; /* set.count entries once it is told; owned */
 };
 
 /* Those of plan->config, then the given ones. EMU_EPARSE with every error appended to diagnostics,
@@ -46,6 +48,18 @@ EMU_MUST_CHECK enum emu_status emu_fault_load_text(const struct emu_roster *rost
                                                    const char *text, const char *origin,
                                                    struct emu_text *diagnostics,
                                                    struct emu_fault_load *load);
+
+/* After the run: what each fault did, into load->told. EMU_ENOMEM. */
+EMU_MUST_CHECK enum emu_status emu_fault_load_tell(struct emu_fault_load *load);
+
+/* After that: faults that never acted. They prove nothing, so a run with one of them is no success.
+ */
+size_t emu_fault_load_idle(const struct emu_fault_load *load);
+
+/* "the fault 'crash rank=1 step=9' did not act: nothing met its address", a line for each of them,
+ * after `prefix`. */
+void emu_fault_load_name_idle(const struct emu_fault_load *load, const char *prefix,
+                              struct emu_text *out);
 
 /* Accepts a zeroed one. */
 void emu_fault_load_finish(struct emu_fault_load *load);

@@ -7,6 +7,9 @@
  *
  * MESHEMU_FAULT in the environment injects faults of processes, calls and payloads, between
  * semicolons: MESHEMU_FAULT='skip_call rank=1 label=gradient' (see meshemu faults CONFIG --list).
+ * MESHEMU_JSON=FILE writes the report with its findings as JSON, MESHEMU_RECORD=FILE the last 256
+ * calls of every rank, as --json and --record of meshemu run do; "-" is standard output, where the
+ * ranks' lines go to standard error then. Of several launches the last one's file stays.
  */
 #ifndef MESHEMU_LAUNCH_H
 #define MESHEMU_LAUNCH_H
@@ -41,15 +44,18 @@ struct emu_outcome; /* what happened; owned by the caller */
  *
  * user     visible in each rank as a copy of the caller's memory at the time of the call
  * outcome  set whenever the ranks were started; free it with emu_outcome_destroy
- * returns  EMU_OK: the ranks ran (the outcome tells how), EMU_EINVAL: options, EMU_ESYSTEM: the
- *          system refused; a message is on stderr and nothing was started or left behind
+ * returns  EMU_OK: the ranks ran (the outcome tells how), EMU_EINVAL: options or MESHEMU_FAULT,
+ *          EMU_ESYSTEM: the system refused; a message is on stderr and nothing was started or left
+ *          behind. EMU_ESYSTEM also where a file of the environment could not be written at the
+ *          end: the ranks have run then, and there is no outcome
  * callers  one at a time per process, from the main thread (a rank dies with the forking thread)
  */
 EMU_PUBLIC EMU_MUST_CHECK enum emu_status emu_launch(const struct emu_launch_options *options,
                                                      int (*body)(struct emu_rank *rank, void *user),
                                                      void *user, struct emu_outcome **outcome);
 
-/* true: every rank returned 0 and there is no finding of severity fault. */
+/* true: every rank returned 0, there is no finding of severity fault, and every fault of
+ * MESHEMU_FAULT has acted. */
 EMU_PUBLIC bool emu_outcome_passed(const struct emu_outcome *outcome);
 
 /* The findings; owned by the outcome. */
@@ -58,7 +64,7 @@ EMU_PUBLIC const struct emu_findings *emu_outcome_findings(const struct emu_outc
 /* Exit code of a rank, or 128 + signal where one killed it. */
 EMU_PUBLIC int emu_outcome_exit_code(const struct emu_outcome *outcome, uint32_t rank);
 
-/* Print the findings for a person; says so when there are none. */
+/* Print the findings for a person; says so when there are none. Names faults that did not act. */
 EMU_PUBLIC void emu_outcome_print(const struct emu_outcome *outcome, FILE *stream);
 
 EMU_PUBLIC void emu_outcome_destroy(struct emu_outcome *outcome);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-TestSuite(run_faults, .timeout = 60);
+TestSuite(launch_faults, .timeout = 60);
 
 /* A hand-written step: two reductions over dp and a broadcast over tp. */
 static int step(struct emu_rank *rank, void *user)
@@ -40,7 +40,7 @@ struct injected {
     bool named; /* rank 1 is the culprit; else it is one of the group, undecided */
 };
 
-ParameterizedTestParameters(run_faults, each_kind_of_call_is_told_as_its_class)
+ParameterizedTestParameters(launch_faults, each_kind_of_call_is_told_as_its_class)
 {
     static struct injected cases[] = {
         {"crash rank=1", EMU_CLASS_CRASH, true},
@@ -71,7 +71,7 @@ static bool names(const uint32_t *ranks, size_t count, uint32_t rank)
     return false;
 }
 
-ParameterizedTest(struct injected *one, run_faults, each_kind_of_call_is_told_as_its_class,
+ParameterizedTest(struct injected *one, launch_faults, each_kind_of_call_is_told_as_its_class,
                   .timeout = 60)
 {
     struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
@@ -91,7 +91,7 @@ ParameterizedTest(struct injected *one, run_faults, each_kind_of_call_is_told_as
     emu_outcome_destroy(outcome);
 }
 
-Test(run_faults, a_late_rank_and_a_continued_one_are_no_faults)
+Test(launch_faults, a_late_rank_and_a_continued_one_are_no_faults)
 {
     struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
     struct emu_outcome *outcome;
@@ -101,7 +101,7 @@ Test(run_faults, a_late_rank_and_a_continued_one_are_no_faults)
     emu_outcome_destroy(outcome);
 }
 
-ParameterizedTestParameters(run_faults, a_stall_inside_a_call_is_told_by_the_budget)
+ParameterizedTestParameters(launch_faults, a_stall_inside_a_call_is_told_by_the_budget)
 {
     static struct injected cases[] = {
         {"stall rank=1 phase=signature", EMU_CLASS_STALL, true},
@@ -148,14 +148,14 @@ static void assert_stall(const struct injected *one, uint64_t count)
     emu_outcome_destroy(outcome);
 }
 
-ParameterizedTest(struct injected *one, run_faults, a_stall_inside_a_call_is_told_by_the_budget,
+ParameterizedTest(struct injected *one, launch_faults, a_stall_inside_a_call_is_told_by_the_budget,
                   .timeout = 60)
 {
     assert_stall(one, 8);
     assert_stall(one, LONG_COUNT);
 }
 
-Test(run_faults, a_wrong_spec_starts_nothing)
+Test(launch_faults, a_wrong_spec_starts_nothing)
 {
     struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
     struct emu_outcome *outcome = NULL;

@@ -1,6 +1,7 @@
-/* The public way to run a mesh: include/meshemu/launch.h over run/job.h. */
+/* The public way to run a mesh: include/meshemu/launch.h over run/job.h and report/. */
 #include "check/finding_build.h"
 #include "fault/fault_filter.h"
+#include "launch/launch_files.h"
 #include "run/fault_load.h"
 #include "run/job.h"
 
@@ -17,6 +18,7 @@
 struct emu_outcome {
     struct emu_mesh mesh;
     struct emu_roster roster;
+    struct emu_fault_load faults;
     struct emu_job_result result;
 };
 
@@ -77,29 +79,30 @@ static enum emu_status describe(const struct emu_launch_options *options,
 struct launched {
     int (*body)(struct emu_rank *rank, void *user);
     void *user;
-    struct emu_fault_load faults;
+    const struct emu_fault_set *faults;
 };
 
 static int run_body(struct emu_rank *rank, void *context)
 {
     struct launched *launched = context;
-    if (emu_fault_filter_push(rank, &launched->faults.set) != EMU_OK)
+    if (emu_fault_filter_push(rank, launched->faults) != EMU_OK)
         return CODE_NO_MEMORY;
     return launched->body(rank, launched->user);
 }
 
-static enum emu_status read_faults(struct emu_outcome *outcome, struct launched *launched)
+static enum emu_status read_faults(struct emu_outcome *outcome)
 {
     struct emu_text diagnostics = {0};
     enum emu_status status = emu_fault_load_text(&outcome->roster, getenv("MESHEMU_FAULT"),
-                                                 "MESHEMU_FAULT", &diagnostics, &launched->faults);
+                                                 "MESHEMU_FAULT", &diagnostics, &outcome->faults);
     fputs(emu_text_get(&diagnostics), stderr);
     emu_text_finish(&diagnostics);
     return status == EMU_EPARSE ? EMU_EINVAL : status;
 }
 
 static enum emu_status run_ranks(const struct emu_launch_options *options,
-                                 struct emu_outcome *outcome, struct launched *launched)
+                                 const struct emu_launch_files *files, struct launched *launched,
+                                 struct emu_outcome *outcome)
 {
     struct emu_job job = {
         .roster = &outcome->roster,
@@ -113,9 +116,30 @@ static enum emu_status run_ranks(const struct emu_launch_options *options,
         .only_output = -1,
         .keep_going = options->keep_going,
         .checksums = true,
-        .output_fd = STDOUT_FILENO,
+        .keep_records = files->record != NULL,
+        .output_fd = files->on_stdout ? STDERR_FILENO : STDOUT_FILENO,
     };
-    return emu_job_run(&job, &outcome->result);
+    enum emu_status status = emu_job_run(&job, &outcome->result);
+    return status ? status : emu_fault_load_tell(&outcome->faults);
+}
+
+static enum emu_status write_files(const struct emu_launch_options *options,
+                                   struct emu_launch_files *files,
+                                   const struct emu_outcome *outcome)
+{
+    struct emu_launch_report report = {
+        .roster = &outcome->roster,
+        .result = &outcome->result,
+        .groups = options->groups,
+        .timeout_ns = options->timeout_ns,
+        .stall_after_ns = options->stall_after_ns,
+        .stop_grace_ns = options->stop_grace_ns,
+        .keep_going = options->keep_going,
+        .passed = emu_outcome_passed(outcome),
+        .faults = outcome->faults.told,
+        .fault_count = outcome->faults.set.count,
+    };
+    return emu_launch_files_write(files, &report);
 }
 
 enum emu_status emu_launch(const struct emu_launch_options *options,
@@ -127,16 +151,21 @@ enum emu_status emu_launch(const struct emu_launch_options *options,
         return EMU_EINVAL;
     }
     struct emu_outcome *made = calloc(1, sizeof *made);
-    struct launched launched = {.body = body, .user = user};
+    struct emu_launch_files files = {0};
     if (!made)
         return EMU_ENOMEM;
+    struct launched launched = {body, user, &made->faults.set};
     enum emu_status status = describe(options, made);
     if (status == EMU_OK)
-        status = read_faults(made, &launched);
+        status = read_faults(made);
     if (status == EMU_OK)
-        status = run_ranks(options, made, &launched);
-    emu_fault_load_finish(&launched.faults);
+        status = emu_launch_files_open(&files);
+    if (status == EMU_OK)
+        status = run_ranks(options, &files, &launched, made);
+    if (status == EMU_OK)
+        status = write_files(options, &files, made);
     if (status != EMU_OK) {
+        emu_launch_files_discard(&files);
         emu_outcome_destroy(made);
         return status;
     }
@@ -149,7 +178,8 @@ bool emu_outcome_passed(const struct emu_outcome *outcome)
     for (uint32_t rank = 0; rank < outcome->mesh.world; rank++)
         if (emu_outcome_exit_code(outcome, rank) != 0)
             return false;
-    return !outcome->result.interrupted && emu_findings_faults(&outcome->result.findings) == 0;
+    return !outcome->result.interrupted && emu_fault_load_idle(&outcome->faults) == 0 &&
+           emu_findings_faults(&outcome->result.findings) == 0;
 }
 
 const struct emu_findings *emu_outcome_findings(const struct emu_outcome *outcome)
@@ -175,6 +205,7 @@ void emu_outcome_print(const struct emu_outcome *outcome, FILE *stream)
         emu_text_puts(&text, "interrupted: the ranks were ended\n");
     else if (findings->count == 0)
         emu_text_puts(&text, "no findings\n");
+    emu_fault_load_name_idle(&outcome->faults, "", &text);
     if (text.size > 0)
         fwrite(text.data, 1, text.size, stream);
     emu_text_finish(&text);
@@ -185,6 +216,7 @@ void emu_outcome_destroy(struct emu_outcome *outcome)
     if (!outcome)
         return;
     emu_job_result_finish(&outcome->result);
+    emu_fault_load_finish(&outcome->faults);
     emu_roster_finish(&outcome->roster);
     emu_mesh_finish(&outcome->mesh);
     free(outcome);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(run_api, .timeout = 60);
+TestSuite(launch_api, .timeout = 60);
 
 struct numbers {
     int64_t added;
@@ -31,7 +31,7 @@ static int reduce_on_axes(struct emu_rank *rank, void *user)
     return all[1] == numbers->added + 2 && emu_rank_group_size(rank, both) == 4 ? 0 : 5;
 }
 
-Test(run_api, a_program_runs_on_a_mesh)
+Test(launch_api, a_program_runs_on_a_mesh)
 {
     struct emu_launch_options options = {.mesh = "dp=2,tp=2", .groups = " tp,dp ;; dp,tp;"};
     struct numbers numbers = {10};
@@ -66,7 +66,7 @@ static char *printed(const struct emu_outcome *outcome)
     return text;
 }
 
-Test(run_api, a_crash_is_told_to_a_person)
+Test(launch_api, a_crash_is_told_to_a_person)
 {
     struct emu_launch_options options = {.mesh = "dp=2", .keep_going = true};
     struct emu_outcome *outcome;
@@ -87,7 +87,7 @@ static int do_nothing(struct emu_rank *rank, void *user)
     return user ? 1 : 0;
 }
 
-Test(run_api, a_run_without_findings_says_so)
+Test(launch_api, a_run_without_findings_says_so)
 {
     struct emu_launch_options options = {.mesh = "dp=1"};
     struct emu_outcome *outcome;
@@ -117,7 +117,7 @@ static void assert_refused(const char *mesh, const char *groups, const char *say
     cr_assert_not_null(strstr(text, says), "%s", text);
 }
 
-Test(run_api, options_that_make_no_sense_are_refused)
+Test(launch_api, options_that_make_no_sense_are_refused)
 {
     assert_refused("dp=0", NULL, "mesh \"dp=0\", column");
     assert_refused("", NULL, "mesh \"\"");
@@ -139,7 +139,7 @@ static int sleep_too_long(struct emu_rank *rank, void *user)
     return 0;
 }
 
-Test(run_api, a_time_limit_ends_the_run)
+Test(launch_api, a_time_limit_ends_the_run)
 {
     struct emu_launch_options options = {.mesh = "dp=2", .timeout_ns = 100000000};
     struct emu_outcome *outcome;
@@ -160,7 +160,7 @@ static int never_comes(struct emu_rank *rank, void *user)
     return emu_rank_group(rank, "world", &world) != EMU_OK || emu_barrier(rank, world) != EMU_OK;
 }
 
-Test(run_api, a_budget_ends_the_wait_for_who_never_comes)
+Test(launch_api, a_budget_ends_the_wait_for_who_never_comes)
 {
     struct emu_launch_options options = {.mesh = "dp=3", .stall_after_ns = 100000000};
     struct emu_outcome *outcome;
