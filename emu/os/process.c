@@ -34,8 +34,8 @@ static _Noreturn void run_child(int (*body)(void *context), void *context, pid_t
     emu_process_end(body(context));
 }
 
-enum emu_status emu_process_fork(int (*body)(void *context), void *context,
-                                 struct emu_process *child, struct emu_reason *reason)
+enum emu_status emu_process_start(int (*body)(void *context), void *context,
+                                  struct emu_process *child, struct emu_reason *reason)
 {
     pid_t parent = getpid();
     fflush(NULL);
@@ -47,18 +47,33 @@ enum emu_status emu_process_fork(int (*body)(void *context), void *context,
                               strerror(errno));
     if (pid == 0)
         run_child(body, context, parent);
-    int pidfd = pidfd_open(pid, 0);
-    if (pidfd < 0) {
-        int error = errno;
-        kill(pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-        return emu_reason_set(reason, "cannot watch a process (pidfd_open, Linux 5.4): %s",
-                              strerror(error));
-    }
-    child->pid = pid;
-    child->pidfd = pidfd;
+    *child = (struct emu_process){.pid = pid, .pidfd = -1};
     return EMU_OK;
+}
+
+enum emu_status emu_process_watch(struct emu_process *child, struct emu_reason *reason)
+{
+    child->pidfd = pidfd_open(child->pid, 0);
+    if (child->pidfd >= 0)
+        return EMU_OK;
+    int error = errno;
+    kill(child->pid, SIGKILL);
+    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return emu_reason_set(reason, "cannot watch a process (pidfd_open, Linux 5.4): %s",
+                          strerror(error));
+}
+
+enum emu_status emu_process_fork(int (*body)(void *context), void *context,
+                                 struct emu_process *child, struct emu_reason *reason)
+{
+    struct emu_process started;
+    enum emu_status status = emu_process_start(body, context, &started, reason);
+    if (status == EMU_OK)
+        status = emu_process_watch(&started, reason);
+    if (status == EMU_OK)
+        *child = started;
+    return status;
 }
 
 static enum emu_process_change change_of(const siginfo_t *info, int *code)
@@ -81,8 +96,10 @@ static enum emu_process_change ask(const struct emu_process *process, int option
 {
     siginfo_t info = {0};
     int answer;
+    idtype_t by = process->pidfd >= 0 ? P_PIDFD : P_PID;
+    id_t id = (id_t)(process->pidfd >= 0 ? process->pidfd : process->pid);
     do
-        answer = waitid(P_PIDFD, (id_t)process->pidfd, &info, options);
+        answer = waitid(by, id, &info, options);
     while (answer < 0 && errno == EINTR);
     if (answer < 0) {
         *code = 0;
@@ -98,6 +115,14 @@ enum emu_process_change emu_process_look(const struct emu_process *process, int 
     return ask(process, WEXITED | WSTOPPED | WCONTINUED | WNOHANG, code);
 }
 
+pid_t emu_process_changed(void)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) != 0)
+        return 0;
+    return info.si_pid;
+}
+
 enum emu_process_change emu_process_wait(const struct emu_process *process, int *code)
 {
     return ask(process, WEXITED, code);
@@ -105,8 +130,12 @@ enum emu_process_change emu_process_wait(const struct emu_process *process, int 
 
 void emu_process_signal(const struct emu_process *process, int signal)
 {
-    /* Fails only for a process that is gone, which is no news here. */
-    pidfd_send_signal(process->pidfd, signal, NULL, 0);
+    /* Fails only for a process that is gone, which is no news here. Before it has a pidfd it was
+     * not reaped, so that its number is still its own. */
+    if (process->pidfd >= 0)
+        pidfd_send_signal(process->pidfd, signal, NULL, 0);
+    else
+        kill(process->pid, signal);
 }
 
 void emu_process_forget(struct emu_process *process)

@@ -27,6 +27,17 @@ enum emu_process_change {
     EMU_PROCESS_LOST,      /* somebody else has taken its exit status */
 };
 
+/* Fork a child that runs body, without a pidfd yet (-1): those of thousands of siblings would be
+ * copied by every later fork. See emu_process_fork, which does both. */
+EMU_MUST_CHECK enum emu_status emu_process_start(int (*body)(void *context), void *context,
+                                                 struct emu_process *child,
+                                                 struct emu_reason *reason);
+
+/* Give it its pidfd. Its number cannot belong to a stranger: the caller has not reaped it. On
+ * EMU_ESYSTEM it was ended and reaped. */
+EMU_MUST_CHECK enum emu_status emu_process_watch(struct emu_process *child,
+                                                 struct emu_reason *reason);
+
 /* Fork a child that runs body and ends with its answer (see emu_process_end). Flushes all streams
  * first, so that nothing buffered is written twice.
  * returns  in the parent alone: EMU_OK, EMU_ESYSTEM with the reason (no child is left) */
@@ -41,6 +52,10 @@ _Noreturn void emu_process_end(int code);
 
 /* What has changed since the last look? Does not wait. A process that is gone is reaped by it. */
 enum emu_process_change emu_process_look(const struct emu_process *process, int *code);
+
+/* A child of this process, of anyone's making, that has stopped or gone on, and of which
+ * emu_process_look would tell so; 0: none has. Costs one walk over the children, in the kernel. */
+pid_t emu_process_changed(void);
 
 /* Wait until it is gone, and reap it; stops and continues pass unseen. */
 enum emu_process_change emu_process_wait(const struct emu_process *process, int *code);

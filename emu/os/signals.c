@@ -47,6 +47,14 @@ struct emu_signals_news emu_signals_take(const struct emu_signals *signals)
     return news;
 }
 
+bool emu_signals_end_is_pending(void)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+           sigismember(&pending, SIGHUP) == 1;
+}
+
 void emu_signals_restore_child(const struct emu_signals *signals)
 {
     sigaction(SIGCHLD, &signals->old_child, NULL);

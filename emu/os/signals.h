@@ -35,6 +35,9 @@ EMU_MUST_CHECK enum emu_status emu_signals_watch(struct emu_signals *signals,
 /* All signals that have come since the last call; does not wait. */
 struct emu_signals_news emu_signals_take(const struct emu_signals *signals);
 
+/* Has a signal come that ends a run? Takes nothing. */
+bool emu_signals_end_is_pending(void);
+
 /* In a forked child: the mask and actions of before. */
 void emu_signals_restore_child(const struct emu_signals *signals);
 

@@ -61,6 +61,31 @@ static enum emu_process_change next_change(struct emu_process *child, int *code)
     return change;
 }
 
+Test(os_process, a_stop_among_siblings_is_found_and_taken_once)
+{
+    struct emu_process children[3];
+    int code = 0;
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(emu_process_start(sleep_long, NULL, &children[i], NULL), EMU_OK);
+        cr_assert_eq(children[i].pidfd, -1);
+    }
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(emu_process_watch(&children[i], NULL), EMU_OK);
+    cr_assert_eq(emu_process_changed(), 0);
+    emu_process_signal(&children[2], SIGSTOP); /* one without a pidfd works too */
+    while (emu_process_changed() == 0)
+        usleep(1000);
+    cr_assert_eq(emu_process_changed(), children[2].pid, "a look at all takes nothing");
+    cr_assert_eq(emu_process_look(&children[2], &code), EMU_PROCESS_STOPPED);
+    cr_assert_eq(emu_process_changed(), 0);
+    for (int i = 0; i < 3; i++) {
+        emu_process_signal(&children[i], SIGKILL);
+        cr_assert_eq(emu_process_wait(&children[i], &code), EMU_PROCESS_KILLED);
+        emu_process_forget(&children[i]);
+    }
+    cr_assert_eq(emu_process_changed(), 0, "ends are not told here");
+}
+
 Test(os_process, stop_continue_and_death_are_told_apart)
 {
     struct emu_process child;
