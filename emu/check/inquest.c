@@ -154,6 +154,31 @@ static bool left_by_itself(const struct emu_inquest *inquest, const struct emu_r
     return false;
 }
 
+/* Ended with 0, and not in the middle of a call. */
+static bool left_in_peace(const struct emu_rank_seen *seen)
+{
+    return seen->fate == EMU_FATE_EXITED && seen->code == 0 && !emu_board_in_call(&seen->board);
+}
+
+bool emu_inquest_wants_scene(const struct emu_inquest *inquest, const struct emu_scene *scene,
+                             uint32_t rank)
+{
+    const struct emu_rank_seen *seen = &scene->ranks[rank];
+    if (seen->fate == EMU_FATE_ENDED || left_in_peace(seen))
+        return false;
+    if (left_by_itself(inquest, seen) || seen->fate == EMU_FATE_LOST)
+        return true;
+    if (inquest->interrupted || inquest->cause[rank] != EMU_NO_FINDING)
+        return false;
+    const struct emu_recorded_call *refused = last_refused(seen);
+    if (refused && refused->status == EMU_EPEER && emu_kind_is_message(refused->call.kind))
+        return true;
+    if (inquest->ending && inquest->ending_for != EMU_NO_FINDING)
+        return false;
+    return !refused || emu_kind_is_message(refused->call.kind) ||
+           case_of_group(inquest, refused->call.group) == EMU_NO_FINDING;
+}
+
 bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank)
 {
     const struct emu_rank_seen *seen = &scene->ranks[rank];
@@ -161,7 +186,7 @@ bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene
         inquest->ended[inquest->ended_count++] = rank;
         return false;
     }
-    if (seen->fate == EMU_FATE_EXITED && seen->code == 0 && !emu_board_in_call(&seen->board)) {
+    if (left_in_peace(seen)) {
         if (inquest->ending)
             emu_inquest_blame(inquest, rank, inquest->ending_for);
         else if (inquest->cause[rank] == EMU_NO_FINDING)

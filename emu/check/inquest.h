@@ -62,6 +62,11 @@ void emu_inquest_incident(struct emu_inquest *inquest, const struct emu_scene *s
                           const struct emu_incident *incident,
                           const struct emu_member_view *members);
 
+/* Will emu_inquest_gone look at more than the rank itself, whose board, fate and calls must be in
+ * the scene? Then all of it must be there, with the messages. */
+bool emu_inquest_wants_scene(const struct emu_inquest *inquest, const struct emu_scene *scene,
+                             uint32_t rank);
+
 /* A process is gone. Incidents that were there before it went come first. true: it failed. */
 bool emu_inquest_gone(struct emu_inquest *inquest, const struct emu_scene *scene, uint32_t rank);
 

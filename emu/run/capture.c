@@ -16,14 +16,18 @@ enum emu_status emu_capture_init(struct emu_capture *capture, const struct emu_r
     return EMU_OK;
 }
 
+static void forget_calls_of(struct emu_rank_seen *seen)
+{
+    free((void *)seen->calls);
+    seen->calls = NULL;
+    seen->call_count = 0;
+}
+
 static void forget_calls(struct emu_capture *capture)
 {
     uint32_t world = capture->ranks ? capture->scene.roster->mesh->world : 0;
-    for (uint32_t rank = 0; rank < world; rank++) {
-        free((void *)capture->ranks[rank].calls);
-        capture->ranks[rank].calls = NULL;
-        capture->ranks[rank].call_count = 0;
-    }
+    for (uint32_t rank = 0; rank < world; rank++)
+        forget_calls_of(&capture->ranks[rank]);
 }
 
 static void forget_posted(struct emu_capture *capture)
@@ -42,17 +46,31 @@ void emu_capture_finish(struct emu_capture *capture)
     *capture = (struct emu_capture){0};
 }
 
+static void look_at(struct emu_capture *capture, const struct emu_segment *segment,
+                    const struct emu_crew *crew, uint32_t rank)
+{
+    struct emu_rank_seen *seen = &capture->ranks[rank];
+    seen->fate = crew->ranks[rank].fate;
+    seen->code = crew->ranks[rank].code;
+    emu_board_look(segment, rank, &seen->board);
+}
+
 void emu_capture_take(struct emu_capture *capture, const struct emu_segment *segment,
                       const struct emu_crew *crew, uint64_t event_ns)
 {
     forget_calls(capture);
     forget_posted(capture);
-    for (uint32_t rank = 0; rank < segment->world; rank++) {
-        struct emu_rank_seen *seen = &capture->ranks[rank];
-        seen->fate = crew->ranks[rank].fate;
-        seen->code = crew->ranks[rank].code;
-        emu_board_look(segment, rank, &seen->board);
-    }
+    for (uint32_t rank = 0; rank < segment->world; rank++)
+        look_at(capture, segment, crew, rank);
+    capture->scene.event_ns = event_ns;
+    capture->scene.now_ns = emu_clock_ns();
+}
+
+void emu_capture_rank(struct emu_capture *capture, const struct emu_segment *segment,
+                      const struct emu_crew *crew, uint32_t rank, uint64_t event_ns)
+{
+    forget_calls_of(&capture->ranks[rank]);
+    look_at(capture, segment, crew, rank);
     capture->scene.event_ns = event_ns;
     capture->scene.now_ns = emu_clock_ns();
 }
@@ -61,7 +79,9 @@ void emu_capture_calls(struct emu_capture *capture, const struct emu_segment *se
                        uint32_t rank, uint32_t room)
 {
     struct emu_rank_seen *seen = &capture->ranks[rank];
-    struct emu_recorded_call *calls = malloc(room * sizeof *calls);
+    uint64_t begun = seen->board.calls;
+    room = begun < room ? (uint32_t)begun : room; /* calls made since the look are not of it */
+    struct emu_recorded_call *calls = room ? malloc(room * sizeof *calls) : NULL;
     if (!calls || seen->calls) {
         free(calls);
         return;

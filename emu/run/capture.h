@@ -20,6 +20,10 @@ void emu_capture_finish(struct emu_capture *capture);
 void emu_capture_take(struct emu_capture *capture, const struct emu_segment *segment,
                       const struct emu_crew *crew, uint64_t event_ns);
 
+/* Board and fate of one rank, now; the others stay as they were seen last. */
+void emu_capture_rank(struct emu_capture *capture, const struct emu_segment *segment,
+                      const struct emu_crew *crew, uint32_t rank, uint64_t event_ns);
+
 /* And the newest `room` calls of one rank; none where memory runs out. */
 void emu_capture_calls(struct emu_capture *capture, const struct emu_segment *segment,
                        uint32_t rank, uint32_t room);

@@ -3,6 +3,10 @@
  * All ranks are forked first and wait at a pipe for the word to go: if one cannot be started, none
  * has run a line of the caller's code. Fork from the main thread: a rank dies with the thread that
  * forked it.
+ *
+ * A fork copies all that the launcher has open, so nothing that grows with the ranks is opened
+ * before the last fork: pidfds come after it, and each rank makes its own output pipes and hands
+ * their reading ends over, a few ranks at a time, as bytes of the turn pipe allow it.
  */
 #ifndef EMU_RUN_CREW_H
 #define EMU_RUN_CREW_H
@@ -25,6 +29,12 @@ struct emu_crew_rank {
     bool condemned;        /* the launcher has sent it SIGKILL because of a finding */
 };
 
+/* Whose process is this? */
+struct emu_crew_number {
+    pid_t pid;
+    uint32_t rank;
+};
+
 struct emu_crew {
     uint32_t world;
     uint32_t started;
@@ -32,6 +42,7 @@ struct emu_crew {
     bool killed; /* the launcher has sent SIGKILL to all */
     int go[2];   /* ranks read one byte each before they begin */
     struct emu_crew_rank *ranks;
+    struct emu_crew_number *numbers; /* all ranks, in the order of their pids */
 };
 
 /* What a rank needs to know at its birth. */
@@ -51,6 +62,10 @@ void emu_crew_go(struct emu_crew *crew);
 
 /* Look at one rank. true: something has changed, see fate and code. */
 bool emu_crew_look(struct emu_crew *crew, uint32_t rank);
+
+/* A rank that has stopped or gone on without being looked at since. true: *rank is one; false: no
+ * rank is, or processes of somebody else hide it and *hidden is set. */
+bool emu_crew_changed(const struct emu_crew *crew, uint32_t *rank, bool *hidden);
 
 /* A signal to every rank that lives. */
 void emu_crew_signal(struct emu_crew *crew, int signal);

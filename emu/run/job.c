@@ -89,14 +89,15 @@ static enum emu_status start_threads(struct run *run, struct emu_reason *reason)
         status = emu_output_start(run->output, reason);
     if (status == EMU_OK)
         status = emu_companions_start(&run->companions, run->job, &run->segment, reason);
+    if (status == EMU_OK)
+        status =
+            emu_supervision_open(&run->supervision, &run->signals, run->companions.news, reason);
     return status;
 }
 
 static void supervise(struct run *run)
 {
     struct emu_supervision *s = &run->supervision;
-    s->signals = &run->signals;
-    s->news = run->companions.news;
     /* A deadline beyond the clock's end is none. */
     if (run->job->timeout_ns &&
         !emu_add_fits(emu_clock_ns(), run->job->timeout_ns, &s->deadline_ns))

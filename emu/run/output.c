@@ -2,6 +2,7 @@
 
 #include "os/stream.h"
 #include "os/terminal.h"
+#include "os/watch.h"
 #include "run/line_tag.h"
 
 #include <errno.h>
@@ -15,25 +16,28 @@
 #define PIECE 4096               /* a pipe that polls writable takes this much without blocking */
 #define PATIENCE_MS 500          /* with a reader, once the user wants to go */
 #define LAST_WORDS (1024 * 1024) /* read of one pipe after its rank is gone */
+#define READY 64                 /* pipes looked at between two waits */
+#define CONTROL UINT64_MAX       /* the token of the control event */
 
 struct stream {
     int pipe; /* -1: closed */
     bool shown;
     bool to_error;
+    bool tagged; /* its line tag is ready */
     size_t last_words;
-    struct emu_line_tag tag;
 };
 
 struct emu_output {
     struct emu_output_params params;
     struct stream *streams; /* two a rank: output, error */
-    struct pollfd *polled;  /* control, then one per open stream */
-    size_t *polled_stream;  /* place in streams of polled[1 + i] */
-    int control;            /* posted when stopping or giving up */
-    int done;               /* posted by the thread when it ends */
-    atomic_bool stopping;   /* ranks are gone */
-    atomic_bool give_up;    /* write nothing any more */
-    bool broken[2];         /* the reader has gone */
+    struct emu_line_tag
+        *tags;            /* of the streams; pages are touched when a rank writes, not before */
+    int watch;            /* of control and of all open pipes; token: place in streams */
+    int control;          /* posted when stopping or giving up */
+    int done;             /* posted by the thread when it ends */
+    atomic_bool stopping; /* ranks are gone */
+    atomic_bool give_up;  /* write nothing any more */
+    bool broken[2];       /* the reader has gone */
     bool started;
     pthread_t thread;
 };
@@ -45,17 +49,18 @@ enum emu_status emu_output_create(const struct emu_output_params *params,
     struct emu_output *made = calloc(1, sizeof *made);
     if (!made)
         goto no_memory;
-    *made = (struct emu_output){.params = *params, .control = -1, .done = -1};
+    *made = (struct emu_output){.params = *params, .watch = -1, .control = -1, .done = -1};
     made->streams = malloc(streams * sizeof *made->streams);
-    made->polled = malloc((streams + 1) * sizeof *made->polled);
-    made->polled_stream = malloc(streams * sizeof *made->polled_stream);
+    made->tags = calloc(streams, sizeof *made->tags);
     for (size_t i = 0; made->streams && i < streams; i++)
         made->streams[i].pipe = -1;
-    if (!made->streams || !made->polled || !made->polled_stream)
+    if (!made->streams || !made->tags)
         goto no_memory;
+    made->watch = emu_watch_create();
     made->control = emu_event_create();
     made->done = emu_event_create();
-    if (made->control < 0 || made->done < 0) {
+    if (made->watch < 0 || made->control < 0 || made->done < 0 ||
+        !emu_watch_add(made->watch, made->control, CONTROL)) {
         emu_reason_set(reason, "cannot watch the ranks' output: %s", strerror(errno));
         emu_output_destroy(made);
         return EMU_ESYSTEM;
@@ -68,29 +73,23 @@ no_memory:
     return EMU_ENOMEM;
 }
 
-static void add_stream(struct emu_output *output, uint32_t rank, int pipe, bool to_error)
+static bool add_stream(struct emu_output *output, uint32_t rank, int pipe, bool to_error)
 {
-    struct stream *stream = &output->streams[2 * (size_t)rank + to_error];
-    int target = to_error ? output->params.error_fd : output->params.out_fd;
-    stream->pipe = pipe;
-    stream->to_error = to_error;
-    stream->shown = output->params.only < 0 || output->params.only == (int64_t)rank;
-    stream->last_words = 0;
-    emu_stream_unblock(pipe);
-    emu_line_tag_init(&stream->tag, rank, emu_terminal_colour(target));
+    size_t place = 2 * (size_t)rank + to_error;
+    bool shown = output->params.only < 0 || output->params.only == (int64_t)rank;
+    output->streams[place] = (struct stream){.pipe = pipe, .shown = shown, .to_error = to_error};
+    return emu_stream_unblock(pipe) && emu_watch_add(output->watch, pipe, place);
 }
 
-void emu_output_add(struct emu_output *output, uint32_t rank, int out_pipe, int error_pipe)
+bool emu_output_add(struct emu_output *output, uint32_t rank, int out_pipe, int error_pipe)
 {
-    add_stream(output, rank, out_pipe, false);
-    add_stream(output, rank, error_pipe, true);
+    bool out = add_stream(output, rank, out_pipe, false);
+    return add_stream(output, rank, error_pipe, true) && out;
 }
 
 void emu_output_close_in_child(const struct emu_output *output)
 {
-    for (size_t i = 0; i < 2 * (size_t)output->params.world; i++)
-        if (output->streams[i].pipe >= 0)
-            close(output->streams[i].pipe);
+    close(output->watch);
     close(output->control);
     close(output->done);
 }
@@ -126,6 +125,16 @@ static void write_out(struct emu_output *output, const struct emu_text *text, bo
     }
 }
 
+static struct emu_line_tag *tag_of(struct emu_output *output, struct stream *stream)
+{
+    size_t place = (size_t)(stream - output->streams);
+    int target = stream->to_error ? output->params.error_fd : output->params.out_fd;
+    if (!stream->tagged)
+        emu_line_tag_init(&output->tags[place], (uint32_t)(place / 2), emu_terminal_colour(target));
+    stream->tagged = true;
+    return &output->tags[place];
+}
+
 /* One turn of one pipe. false: nothing was there. */
 static bool serve(struct emu_output *output, struct stream *stream, bool stopping)
 {
@@ -135,11 +144,13 @@ static bool serve(struct emu_output *output, struct stream *stream, bool stoppin
     if (got == -1 && !stopping)
         return false;
     if (got > 0 && stream->shown)
-        emu_line_tag_feed(&stream->tag, bytes, (size_t)got, &text);
+        emu_line_tag_feed(tag_of(output, stream), bytes, (size_t)got, &text);
     if (got > 0 && stopping)
         stream->last_words += (size_t)got;
     if (got <= 0 || stream->last_words > LAST_WORDS) {
-        emu_line_tag_end(&stream->tag, &text);
+        if (stream->tagged)
+            emu_line_tag_end(tag_of(output, stream), &text);
+        emu_watch_remove(output->watch, stream->pipe);
         emu_stream_close(&stream->pipe);
     }
     write_out(output, &text, stream->to_error);
@@ -147,35 +158,39 @@ static bool serve(struct emu_output *output, struct stream *stream, bool stoppin
     return got > 0;
 }
 
-static nfds_t list_streams(struct emu_output *output)
+static void serve_ready(struct emu_output *output)
 {
-    nfds_t count = 1;
-    output->polled[0] = (struct pollfd){.fd = output->control, .events = POLLIN};
+    uint64_t ready[READY];
+    int count = emu_watch_wait(output->watch, ready, READY, -1);
+    for (int i = 0; i < count; i++)
+        if (ready[i] == CONTROL)
+            emu_event_take(output->control);
+        else if (output->streams[ready[i]].pipe >= 0)
+            serve(output, &output->streams[ready[i]], false);
+}
+
+/* One turn of all that is open; false: nothing is. */
+static bool serve_all(struct emu_output *output)
+{
+    bool any = false;
     for (size_t i = 0; i < 2 * (size_t)output->params.world; i++) {
-        if (output->streams[i].pipe < 0)
-            continue;
-        output->polled_stream[count - 1] = i;
-        output->polled[count++] = (struct pollfd){.fd = output->streams[i].pipe, .events = POLLIN};
+        struct stream *stream = &output->streams[i];
+        if (stream->pipe >= 0)
+            serve(output, stream, true);
+        any |= stream->pipe >= 0;
     }
-    return count;
+    return any;
 }
 
 /* Until the ranks are gone and their pipes empty. */
 static void *read_pipes(void *context)
 {
     struct emu_output *output = context;
-    for (;;) {
-        bool stopping = atomic_load_explicit(&output->stopping, memory_order_acquire);
-        nfds_t count = list_streams(output);
-        if (stopping && count == 1)
-            break;
-        poll(output->polled, count, stopping ? 0 : -1);
-        if (output->polled[0].revents)
-            emu_event_take(output->control);
-        for (nfds_t i = 1; i < count; i++)
-            if (output->polled[i].revents || stopping)
-                serve(output, &output->streams[output->polled_stream[i - 1]], stopping);
-    }
+    while (!atomic_load_explicit(&output->stopping, memory_order_acquire))
+        serve_ready(output);
+    emu_event_take(output->control);
+    while (serve_all(output))
+        continue;
     emu_event_post(output->done);
     return NULL;
 }
@@ -227,10 +242,10 @@ void emu_output_destroy(struct emu_output *output)
         emu_output_stop(output, true, NULL);
     for (size_t i = 0; output->streams && i < 2 * (size_t)output->params.world; i++)
         emu_stream_close(&output->streams[i].pipe);
+    emu_stream_close(&output->watch);
     emu_stream_close(&output->control);
     emu_stream_close(&output->done);
     free(output->streams);
-    free(output->polled);
-    free(output->polled_stream);
+    free(output->tags);
     free(output);
 }

@@ -30,10 +30,12 @@ EMU_MUST_CHECK enum emu_status emu_output_create(const struct emu_output_params 
                                                  struct emu_output **output,
                                                  struct emu_reason *reason);
 
-/* Hand over the reading ends of a rank's pipes. */
-void emu_output_add(struct emu_output *output, uint32_t rank, int out_pipe, int error_pipe);
+/* Hand over the reading ends of a rank's pipes, after the last fork. false, errno set: refused;
+ * they belong to the output all the same. */
+EMU_MUST_CHECK bool emu_output_add(struct emu_output *output, uint32_t rank, int out_pipe,
+                                   int error_pipe);
 
-/* The reading ends, for a child to close; forgets nothing. */
+/* What the launcher reads with, for a child to close; forgets nothing. */
 void emu_output_close_in_child(const struct emu_output *output);
 
 /* Begin to read; after the last fork. */

@@ -2,10 +2,12 @@
 
 #include "comm/rank.h"
 #include "os/clock.h"
+#include "os/handover.h"
 #include "os/stream.h"
 #include "seg/board.h"
 #include "seg/incident_words.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,30 +15,47 @@
 
 #define CODE_SETUP 70 /* the rank's handle could not be made */
 
-/* Its output goes to the launcher's reader, line by line; its input is empty, since ranks that
- * share a terminal would take each other's lines. */
-static void take_streams(const struct emu_rank_body *body)
+static bool wait_for_byte(int pipe)
 {
-    if (body->out_pipe < 0)
-        return;
+    char byte;
+    ssize_t got = emu_stream_read(pipe, &byte, 1);
+    close(pipe);
+    return got == 1;
+}
+
+/* Its input is empty, since ranks that share a terminal would take each other's lines. */
+static void take_streams(int out, int error)
+{
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
-    dup2(body->out_pipe, STDOUT_FILENO);
-    dup2(body->error_pipe, STDERR_FILENO);
-    int taken[3] = {nothing, body->out_pipe, body->error_pipe};
+    dup2(out, STDOUT_FILENO);
+    dup2(error, STDERR_FILENO);
+    int taken[3] = {nothing, out, error};
     for (int i = 0; i < 3; i++)
         if (taken[i] > STDERR_FILENO)
             close(taken[i]);
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-static bool wait_for_go(int pipe)
+/* Its output goes to the launcher's reader, line by line. false: sent home. */
+static bool hand_over_output(const struct emu_rank_body *body)
 {
-    char byte;
-    ssize_t got = emu_stream_read(pipe, &byte, 1);
-    close(pipe);
-    return got == 1;
+    if (body->outputs < 0)
+        return true;
+    if (!wait_for_byte(body->turn_pipe))
+        return false;
+    int out[2] = {-1, -1}, error[2] = {-1, -1};
+    bool made = emu_stream_pipe(out) && emu_stream_pipe(error);
+    struct emu_handover given = {body->rank, made ? 0 : errno, {out[0], error[0]}};
+    bool sent = emu_handover_send(body->outputs, &given);
+    close(body->outputs);
+    emu_stream_close(&out[0]);
+    emu_stream_close(&error[0]);
+    if (!made || !sent)
+        return false;
+    take_streams(out[1], error[1]);
+    return true;
 }
 
 /* Calls that were started and never waited for are a broken contract, told like a refused call. */
@@ -62,8 +81,7 @@ static void report_open_requests(const struct emu_rank_body *body, const struct 
 int emu_rank_body_run(const struct emu_rank_body *body)
 {
     struct emu_rank *rank;
-    take_streams(body);
-    if (!wait_for_go(body->go_pipe))
+    if (!hand_over_output(body) || !wait_for_byte(body->go_pipe))
         return 0;
     enum emu_status status = emu_rank_create(body->segment, body->rank, &rank);
     if (status != EMU_OK) {

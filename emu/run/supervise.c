@@ -2,6 +2,7 @@
 
 #include "os/clock.h"
 #include "os/stream.h"
+#include "os/watch.h"
 #include "run/hold.h"
 #include "run/hold_bell.h"
 #include "run/supervise_parts.h"
@@ -9,24 +10,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALL_CALLS 256 /* that a recorder keeps */
 #define LAST_CALLS 8
-#define FIXED 3 /* descriptors before those of the ranks */
+#define READY 64 /* events served between two looks at the time */
+
+/* Tokens of what is watched beside the ranks, which have FIXED + rank. */
+enum { SIGNALS, NEWS, BELL, FIXED };
 
 enum emu_status emu_supervision_init(struct emu_supervision *supervision, const struct emu_job *job,
                                      const struct emu_segment *segment, struct emu_crew *crew)
 {
     uint32_t world = segment->world;
-    *supervision = (struct emu_supervision){.job = job, .segment = segment, .crew = crew};
+    *supervision =
+        (struct emu_supervision){.job = job, .segment = segment, .crew = crew, .watch = -1};
     supervision->members = malloc(world * sizeof *supervision->members);
-    supervision->polled = malloc(((size_t)world + FIXED) * sizeof *supervision->polled);
-    if (supervision->members && supervision->polled &&
-        emu_capture_init(&supervision->capture, job->roster) == EMU_OK &&
+    if (supervision->members && emu_capture_init(&supervision->capture, job->roster) == EMU_OK &&
         emu_inquest_init(&supervision->inquest, job->roster) == EMU_OK &&
         emu_detector_init(&supervision->detector, world) == EMU_OK)
         return EMU_OK;
@@ -40,8 +42,30 @@ void emu_supervision_finish(struct emu_supervision *supervision)
     emu_inquest_finish(&supervision->inquest);
     emu_detector_finish(&supervision->detector);
     free(supervision->members);
-    free(supervision->polled);
+    if (supervision->crew)
+        emu_stream_close(&supervision->watch);
     *supervision = (struct emu_supervision){0};
+}
+
+static bool watch_all(struct emu_supervision *s)
+{
+    bool all = s->watch >= 0 && emu_watch_add(s->watch, s->signals->fd, SIGNALS) &&
+               emu_watch_add(s->watch, s->news, NEWS) &&
+               (!s->job->bell || emu_watch_add(s->watch, s->job->bell->asked, BELL));
+    for (uint32_t rank = 0; rank < s->crew->world && all; rank++)
+        all = emu_watch_add(s->watch, s->crew->ranks[rank].process.pidfd, FIXED + rank);
+    return all;
+}
+
+enum emu_status emu_supervision_open(struct emu_supervision *s, const struct emu_signals *signals,
+                                     int news, struct emu_reason *reason)
+{
+    s->signals = signals;
+    s->news = news;
+    s->watch = emu_watch_create();
+    if (watch_all(s))
+        return EMU_OK;
+    return emu_reason_set(reason, "cannot watch the ranks: %s", strerror(errno));
 }
 
 /* Later causes change nothing. */
@@ -83,17 +107,22 @@ static void answer_bell(struct emu_supervision *s)
     emu_hold_bell_answer(s->job->bell);
 }
 
+void emu_supervision_take_scene(struct emu_supervision *s, uint64_t event_ns)
+{
+    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
+    for (uint32_t rank = 0; rank < s->segment->world; rank++)
+        emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
+    emu_capture_posted(&s->capture, s->segment);
+}
+
 static void handle_incident(struct emu_supervision *s, const struct emu_incident *incident)
 {
     const struct emu_member_view *members = NULL;
-    emu_capture_take(&s->capture, s->segment, s->crew, incident->enabled_ns);
+    emu_supervision_take_scene(s, incident->enabled_ns);
     if (incident->group < s->job->roster->group_count) {
         emu_slot_members(s->segment, incident->group, incident->index, s->members);
         members = s->members;
     }
-    for (uint32_t rank = 0; rank < s->segment->world; rank++)
-        emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
-    emu_capture_posted(&s->capture, s->segment);
     emu_inquest_incident(&s->inquest, &s->capture.scene, incident, members);
     emu_supervision_hold(s);
 }
@@ -136,20 +165,21 @@ static void read_untold(struct emu_supervision *s, uint32_t rank)
         handle_incident(s, &incident);
 }
 
+/* Most ends ask for a look at the rank alone; thousands may come at once. */
 static void handle_death(struct emu_supervision *s, uint32_t rank, uint64_t event_ns)
 {
     notice_interrupt(s, &s->crew->ranks[rank]);
     emu_supervision_read(s);
-    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
+    emu_capture_rank(&s->capture, s->segment, s->crew, rank, event_ns);
     emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
     read_untold(s, rank);
-    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
-    emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
-    emu_capture_posted(&s->capture, s->segment);
+    if (emu_inquest_wants_scene(&s->inquest, &s->capture.scene, rank))
+        emu_supervision_take_scene(s, event_ns);
     bool failed = emu_inquest_gone(&s->inquest, &s->capture.scene, rank);
     if (failed)
         emu_supervision_hold(s);
-    emu_segment_fail_rank(s->segment, rank);
+    emu_segment_lose_rank(s->segment, rank);
+    s->untold = true;
     if (failed && !s->job->keep_going)
         emu_supervision_end(s, EMU_END_FAILURE);
     emu_supervision_read(s);
@@ -216,49 +246,88 @@ static void act_on_time(struct emu_supervision *s)
     }
 }
 
-static nfds_t list_descriptors(struct emu_supervision *s)
+static void look_at_all(struct emu_supervision *s, uint64_t event_ns)
 {
-    s->polled[0] = (struct pollfd){.fd = s->signals->fd, .events = POLLIN};
-    s->polled[1] = (struct pollfd){.fd = s->news, .events = POLLIN};
-    s->polled[2] = (struct pollfd){.fd = s->job->bell ? s->job->bell->asked : -1, .events = POLLIN};
     for (uint32_t rank = 0; rank < s->crew->world; rank++)
-        s->polled[FIXED + rank] =
-            (struct pollfd){.fd = s->crew->ranks[rank].process.pidfd, .events = POLLIN};
-    return (nfds_t)s->crew->world + FIXED;
+        emu_supervision_look_at(s, rank, event_ns);
 }
 
-static void serve_events(struct emu_supervision *s, uint64_t event_ns)
+/* Stops and continues make no pidfd ready. SIGCHLD says that there may be some. */
+static void find_changed(struct emu_supervision *s, uint64_t event_ns)
+{
+    uint32_t rank, last = UINT32_MAX;
+    bool hidden;
+    while (emu_crew_changed(s->crew, &rank, &hidden) && rank != last) {
+        emu_supervision_look_at(s, rank, event_ns);
+        last = rank;
+    }
+    if (hidden)
+        look_at_all(s, event_ns);
+}
+
+static void serve_event(struct emu_supervision *s, uint64_t token, uint64_t event_ns)
 {
     bool child = false;
-    take_signals(s, &child);
-    if (s->polled[1].revents && emu_event_take(s->news)) {
-        emu_supervision_read(s);
-        emu_detector_wake(&s->detector);
-    }
-    if (s->polled[2].revents)
+    switch (token) {
+    case SIGNALS:
+        take_signals(s, &child);
+        if (child)
+            find_changed(s, event_ns);
+        break;
+    case NEWS:
+        if (emu_event_take(s->news)) {
+            emu_supervision_read(s);
+            emu_detector_wake(&s->detector);
+        }
+        break;
+    case BELL:
         answer_bell(s);
-    for (uint32_t rank = 0; rank < s->crew->world; rank++)
-        if (child || s->polled[FIXED + rank].revents)
-            emu_supervision_look_at(s, rank, event_ns);
+        break;
+    default:
+        emu_supervision_look_at(s, (uint32_t)(token - FIXED), event_ns);
+    }
+}
+
+/* What came is served in the order of the tokens: signals before news before ranks. */
+static int compare_tokens(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static void give_up(struct emu_supervision *s)
+{
+    emu_inquest_internal(&s->inquest, "the supervisor cannot wait for the ranks");
+    emu_supervision_end(s, EMU_END_DEFECT);
+    emu_crew_kill(s->crew);
+    look_at_all(s, emu_clock_ns());
+}
+
+static void wait_and_serve(struct emu_supervision *s)
+{
+    uint64_t ready[READY];
+    int count = emu_watch_wait(s->watch, ready, READY, time_left(s));
+    if (count < 0) {
+        give_up(s);
+        return;
+    }
+    uint64_t event_ns = emu_clock_ns();
+    qsort(ready, (size_t)count, sizeof *ready, compare_tokens);
+    for (int i = 0; i < count; i++)
+        serve_event(s, ready[i], event_ns);
+    act_on_time(s);
+    emu_supervision_watch(s);
+    if (s->untold) {
+        s->untold = false;
+        emu_segment_tell_lost(s->segment);
+    }
 }
 
 void emu_supervise(struct emu_supervision *supervision)
 {
     struct emu_supervision *s = supervision;
-    while (s->crew->living > 0) {
-        nfds_t count = list_descriptors(s);
-        if (poll(s->polled, count, time_left(s)) < 0 && errno != EINTR) {
-            emu_inquest_internal(&s->inquest, "the supervisor cannot wait for the ranks");
-            emu_supervision_end(s, EMU_END_DEFECT);
-            emu_crew_kill(s->crew);
-            for (uint32_t rank = 0; rank < s->crew->world; rank++)
-                emu_supervision_look_at(s, rank, emu_clock_ns());
-        } else {
-            serve_events(s, emu_clock_ns());
-            act_on_time(s);
-            emu_supervision_watch(s);
-        }
-    }
+    while (s->crew->living > 0)
+        wait_and_serve(s);
     if (s->job->bell)
         emu_hold_bell_close(s->job->bell);
     emu_supervision_read(s);

@@ -11,6 +11,9 @@ void emu_supervision_end(struct emu_supervision *supervision, enum emu_end_cause
 /* --stop-on-finding: hold the ranks at the first fault. */
 void emu_supervision_hold(struct emu_supervision *supervision);
 
+/* All ranks, their last calls and all messages, now; event_ns: what it is about. O(ranks). */
+void emu_supervision_take_scene(struct emu_supervision *supervision, uint64_t event_ns);
+
 /* Tell the inquest of calls that broke. */
 void emu_supervision_read(struct emu_supervision *supervision);
 

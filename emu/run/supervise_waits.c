@@ -3,21 +3,12 @@
 #include "run/supervise_parts.h"
 #include "seg/board_words.h"
 
-#define ALL_CALLS 256 /* that a recorder keeps */
 #define STOP_GRACE_NS UINT64_C(2000000000)
 #define STRAGGLER_NS UINT64_C(1000000000) /* worth a note */
 
 static uint64_t grace_of(const struct emu_supervision *s)
 {
     return s->job->stop_grace_ns ? s->job->stop_grace_ns : STOP_GRACE_NS;
-}
-
-static void take_scene(struct emu_supervision *s, uint64_t event_ns)
-{
-    emu_capture_take(&s->capture, s->segment, s->crew, event_ns);
-    for (uint32_t rank = 0; rank < s->segment->world; rank++)
-        emu_capture_calls(&s->capture, s->segment, rank, ALL_CALLS);
-    emu_capture_posted(&s->capture, s->segment);
 }
 
 /* After a finding: hold, then end the run, or those alone whom the finding is about. */
@@ -41,7 +32,7 @@ static bool someone_died(struct emu_supervision *s)
 
 static void handle_knots(struct emu_supervision *s)
 {
-    take_scene(s, s->detector.last_ns);
+    emu_supervision_take_scene(s, s->detector.last_ns);
     emu_inquest_deadlock(&s->inquest, &s->capture.scene, &s->detector.needs, &s->detector.deadlock);
     if (ends_run(s))
         return;
@@ -62,7 +53,7 @@ static void handle_late(struct emu_supervision *s)
     struct emu_patience patience = {s->crew, &s->capture.scene, patience_of(s)};
     if (!emu_detector_waits_long(&s->detector, patience.budget_ns))
         return;
-    take_scene(s, s->detector.last_ns);
+    emu_supervision_take_scene(s, s->detector.last_ns);
     if (!emu_detector_finds_late(&s->detector, &patience, &late) || someone_died(s))
         return;
     if (!s->job->stall_after_ns) {
@@ -77,7 +68,7 @@ static void handle_late(struct emu_supervision *s)
 
 static void handle_stopped(struct emu_supervision *s)
 {
-    take_scene(s, s->detector.stopped_since_ns);
+    emu_supervision_take_scene(s, s->detector.stopped_since_ns);
     emu_inquest_stopped(&s->inquest, &s->capture.scene, grace_of(s));
     s->detector.stopped_since_ns = 0;
     if (ends_run(s))
@@ -123,7 +114,7 @@ void emu_supervision_find_lost(struct emu_supervision *s)
     uint64_t last_ns = 0;
     if (s->kill_at_ns)
         return;
-    take_scene(s, 0);
+    emu_supervision_take_scene(s, 0);
     for (size_t i = 0; i < s->capture.scene.posted_count; i++) {
         const struct emu_posted *posted = &s->capture.scene.posted[i];
         uint64_t gone_ns = atomic_load_explicit(&emu_board_of(s->segment, posted->to)->gone_ns,

@@ -69,7 +69,7 @@ static void ring_once_more(const struct emu_segment *segment, uint32_t rank)
         emu_futex_wake(&board->bell, INT_MAX);
 }
 
-void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank)
+void emu_segment_lose_rank(const struct emu_segment *segment, uint32_t rank)
 {
     struct emu_board *board = emu_board_of(segment, rank);
     if (emu_board_gone(segment, rank))
@@ -77,8 +77,18 @@ void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank)
     atomic_store_explicit(&board->gone_ns, emu_clock_ns(), memory_order_release);
     atomic_fetch_add_explicit(&emu_header_of(segment)->failed, 1, memory_order_acq_rel);
     break_groups_of(segment, rank);
+}
+
+void emu_segment_tell_lost(const struct emu_segment *segment)
+{
     for (uint32_t other = 0; other < segment->world; other++)
         ring_once_more(segment, other);
     emu_gate_ring(segment);
     emu_news_post(segment);
+}
+
+void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank)
+{
+    emu_segment_lose_rank(segment, rank);
+    emu_segment_tell_lost(segment);
 }

@@ -73,6 +73,11 @@ uint32_t emu_abort_look(const struct emu_segment *segment);
  * Caller: the launcher alone, after the kernel said that the process is gone. */
 void emu_segment_fail_rank(const struct emu_segment *segment, uint32_t rank);
 
+/* The same in two parts, for many ranks that went together: first each is lost, then all who live
+ * are told at once. In between nobody is woken who waits for a message or at the gate. */
+void emu_segment_lose_rank(const struct emu_segment *segment, uint32_t rank);
+void emu_segment_tell_lost(const struct emu_segment *segment);
+
 /* A counter that every process bumps (and wakes) when the launcher should look: a slot broke, a
  * rank ended its body. The launcher waits with a futex on it. */
 uint32_t emu_news_look(const struct emu_segment *segment);
