@@ -4,38 +4,61 @@
 
 #include <inttypes.h>
 
-enum emu_status emu_regimes_of(const struct emu_roster *roster, struct emu_regimes *regimes)
+enum emu_status emu_regimes_of(const struct emu_roster *roster, struct emu_regimes *regimes,
+                               struct emu_reason *reason)
 {
     struct emu_segment segment;
-    struct emu_segment_params params = {.roster = roster};
-    enum emu_status status = emu_segment_plan(&params, &segment);
+    struct emu_ways ways;
+    enum emu_status status = emu_ways_here(&ways, reason);
     if (status != EMU_OK)
         return status;
+    struct emu_segment_params params = {.roster = roster, .ways = &ways};
+    status = emu_segment_plan(&params, &segment);
+    if (status != EMU_OK)
+        return emu_reason_set(reason, "no address space holds what this mesh shares: fewer ranks");
     uint64_t chunks = (uint64_t)roster->family_count * EMU_SLOTS * 2; /* as seg/ring.c cuts it */
-    *regimes = (struct emu_regimes){.inline_bytes = EMU_INLINE_BYTES,
+    *regimes = (struct emu_regimes){.ways = ways,
+                                    .inline_bytes = EMU_INLINE_BYTES,
                                     .chunk_bytes = segment.stage_bytes / chunks,
-                                    .rounds_ahead = 2,
                                     .open_calls = EMU_SLOTS};
     return EMU_OK;
 }
 
+static void print_group(struct emu_text *text, const char *title, uint64_t lend_from,
+                        const char *how)
+{
+    emu_text_printf(text, "%s\n", title);
+    if (lend_from > 0)
+        emu_text_printf(text, "  %10d to %-14" PRIu64 "%s\n", 0, lend_from, how);
+    if (lend_from < UINT64_MAX)
+        emu_text_printf(text, "  %10" PRIu64 " and more        lent: see below\n", lend_from + 1);
+}
+
 void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
 {
+    const struct emu_ways *ways = &regimes->ways;
+    emu_text_printf(text, "bytes of a member's input, and the way they go; cores=%" PRIu32 "\n\n",
+                    ways->cores);
+    print_group(text, "groups of no more members than cores", ways->lend_from_few,
+                "each deposits, each folds or copies for itself");
+    print_group(text, "larger groups", ways->lend_from_many,
+                "each deposits; the last one folds for all, others copy");
     emu_text_printf(text,
-                    "one algorithm, whatever the op, the group and the processors: each member "
-                    "deposits its\ninput, the last one compares all signatures, then each folds or "
-                    "copies for itself, in the\norder of group ranks\n\n"
-                    "  bytes of a member's input     where they are deposited\n");
-    emu_text_printf(text, "  %10d to %-10" PRIu64 "      in the slot, beside the flags\n", 0,
-                    regimes->inline_bytes);
-    emu_text_printf(text, "  %10" PRIu64 " to %-10" PRIu64 "      in the stage, in one round\n",
-                    regimes->inline_bytes + 1, regimes->chunk_bytes);
+                    "\ndeposits of up to %" PRIu64
+                    " bytes lie in the slot, beside the flags, up to "
+                    "%" PRIu64 " in the stage\nside by side, larger ones in rounds of that size, "
+                    "two at a time\n",
+                    regimes->inline_bytes, regimes->chunk_bytes);
     emu_text_printf(text,
-                    "  %10" PRIu64 " and more           in rounds of %" PRIu64
-                    " bytes, %u of them in the stage at a time\n\n",
-                    regimes->chunk_bytes + 1, regimes->chunk_bytes, regimes->rounds_ahead);
+                    "lent: when all agree, one member on each core takes units of up to %" PRIu64
+                    " bytes from a\ncounter, folds them in its cache and writes every output; past "
+                    "the cache from %" PRIu64 "\nbytes of output on. Buffers outside the arenas, "
+                    "checksums or coefficients: in rounds\n",
+                    ways->unit_bytes, ways->stream_from);
     emu_text_printf(text,
-                    "waiting: a few yields, then a futex; the futex at once while yields are slow\n"
-                    "%u calls of a group may be open; the thresholds are fixed, none is measured\n",
+                    "waiting: a spin where every rank has a core, a few yields, then a futex; the "
+                    "futex at\nonce while yields are slow\n"
+                    "%u calls of a group may be open. Nothing is measured: MESHEMU_WAYS=few=BYTES,"
+                    "many=BYTES,\nunit=BYTES,stream=BYTES,cores=N fixes other thresholds\n",
                     regimes->open_calls);
 }

@@ -19,9 +19,9 @@ static int print_plan(const struct emu_arguments *arguments,
 {
     struct emu_regimes regimes;
     struct emu_text text = {0};
-    if (emu_regimes_of(&session->roster, &regimes) != EMU_OK)
-        return emu_print_usage_error(arguments->command,
-                                     "no address space holds what this mesh shares: fewer ranks");
+    struct emu_reason reason;
+    if (emu_regimes_of(&session->roster, &regimes, &reason) != EMU_OK)
+        return emu_print_usage_error(arguments->command, "%s", reason.text);
     emu_regimes_text(&regimes, &text);
     return emu_print_text(&text);
 }

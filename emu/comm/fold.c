@@ -8,13 +8,26 @@
 /* Loads and stores through memcpy: deposits may have any alignment, and compilers see through it.
  */
 #define FOLD_LOOP(name, type, expression)                                                          \
-    static void name(void *result, const void *next, uint64_t count)                               \
+    static void name(void *restrict result, const void *restrict next, uint64_t count)             \
     {                                                                                              \
         unsigned char *to = result;                                                                \
         const unsigned char *from = next;                                                          \
         for (uint64_t i = 0; i < count; i++) {                                                     \
             type a, b;                                                                             \
             memcpy(&a, to + i * sizeof a, sizeof a);                                               \
+            memcpy(&b, from + i * sizeof b, sizeof b);                                             \
+            a = (type)(expression);                                                                \
+            memcpy(to + i * sizeof a, &a, sizeof a);                                               \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_two(void *restrict result, const void *restrict one,                        \
+                           const void *restrict next, uint64_t count)                              \
+    {                                                                                              \
+        unsigned char *to = result;                                                                \
+        const unsigned char *first = one, *from = next;                                            \
+        for (uint64_t i = 0; i < count; i++) {                                                     \
+            type a, b;                                                                             \
+            memcpy(&a, first + i * sizeof a, sizeof a);                                            \
             memcpy(&b, from + i * sizeof b, sizeof b);                                             \
             a = (type)(expression);                                                                \
             memcpy(to + i * sizeof a, &a, sizeof a);                                               \
@@ -61,7 +74,9 @@ DIVIDE_LOOP(i32_divide, int32_t, int64_t)
 DIVIDE_LOOP(u8_divide, uint8_t, int64_t)
 
 struct fold_row {
-    void (*step[EMU_OP_COUNT])(void *result, const void *next, uint64_t count);
+    void (*step[EMU_OP_COUNT])(void *restrict result, const void *restrict next, uint64_t count);
+    void (*two[EMU_OP_COUNT])(void *restrict result, const void *restrict one,
+                              const void *restrict next, uint64_t count);
     void (*divide)(void *result, uint64_t count, uint32_t members);
 };
 
@@ -72,12 +87,21 @@ struct fold_row {
                  [EMU_MIN] = prefix##_min,                                                         \
                  [EMU_MAX] = prefix##_max,                                                         \
                  [EMU_PROD] = prefix##_prod},                                                      \
+        .two = {[EMU_SUM] = prefix##_sum_two,                                                      \
+                [EMU_AVG] = prefix##_sum_two,                                                      \
+                [EMU_MIN] = prefix##_min_two,                                                      \
+                [EMU_MAX] = prefix##_max_two,                                                      \
+                [EMU_PROD] = prefix##_prod_two},                                                   \
         .divide = prefix##_divide                                                                  \
     }
 
 static const struct fold_row rows[EMU_DTYPE_COUNT] = {
-    [EMU_F64] = ROW(f64), [EMU_F32] = ROW(f32), [EMU_I64] = ROW(i64),
-    [EMU_I32] = ROW(i32), [EMU_U8] = ROW(u8),   [EMU_FIELD61] = {.step = {[EMU_SUM] = field61_sum}},
+    [EMU_F64] = ROW(f64),
+    [EMU_F32] = ROW(f32),
+    [EMU_I64] = ROW(i64),
+    [EMU_I32] = ROW(i32),
+    [EMU_U8] = ROW(u8),
+    [EMU_FIELD61] = {.step = {[EMU_SUM] = field61_sum}, .two = {[EMU_SUM] = field61_sum_two}},
 };
 
 bool emu_fold_knows(enum emu_dtype dtype, enum emu_op op)
@@ -89,6 +113,13 @@ void emu_fold(enum emu_dtype dtype, enum emu_op op, void *result, const void *ne
 {
     assert(emu_fold_knows(dtype, op));
     rows[dtype].step[op](result, next, count);
+}
+
+void emu_fold_two(enum emu_dtype dtype, enum emu_op op, void *result, const void *a, const void *b,
+                  uint64_t count)
+{
+    assert(emu_fold_knows(dtype, op));
+    rows[dtype].two[op](result, a, b, count);
 }
 
 void emu_fold_finish(enum emu_dtype dtype, enum emu_op op, void *result, uint64_t count,

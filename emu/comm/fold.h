@@ -25,6 +25,10 @@ bool emu_fold_knows(enum emu_dtype dtype, enum emu_op op);
 /* result[i] = result[i] op next[i]. The two do not overlap; any alignment. */
 void emu_fold(enum emu_dtype dtype, enum emu_op op, void *result, const void *next, uint64_t count);
 
+/* result[i] = a[i] op b[i]. The three do not overlap; any alignment. */
+void emu_fold_two(enum emu_dtype dtype, enum emu_op op, void *result, const void *a, const void *b,
+                  uint64_t count);
+
 /* After the last member: avg divides by `members`; the other ops do nothing. */
 void emu_fold_finish(enum emu_dtype dtype, enum emu_op op, void *result, uint64_t count,
                      uint32_t members);

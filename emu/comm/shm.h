@@ -3,7 +3,9 @@
  *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
  *   shm_checksum.c     do bytes arrive as they were sent?
  *   shm_collective.c   one collective through its slot (seg/slot.h)
+ *   shm_lent.c         units of a collective whose buffers are lent (seg/loan.h)
  *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
+ *   shm_rounds.c       bytes into the stage, and from there to the outputs
  *   shm_wants.c        what the launcher is told of open requests before the rank sleeps
  *
  * Progress: whoever waits for any request advances all open requests of its rank, in start order;
@@ -23,9 +25,15 @@
 
 #include <stdbool.h>
 
-/* A group as its member sees it. */
+#define SHM_LEADERS_MAX 64
+
+/* A group as its member sees it. Its leaders work on lent buffers: one on each core, as far as
+ * ranks are spread over them by number; in a group of no more members than cores all. */
 struct shm_group {
     bool known; /* the ring is filled in */
+    bool leads; /* this member is a leader */
+    uint32_t leader_count;
+    uint32_t leaders[SHM_LEADERS_MAX]; /* the first of them, group ranks */
     struct emu_ring ring;
     uint32_t me;          /* group rank */
     uint64_t next_index;  /* of the next call to start */
@@ -34,11 +42,17 @@ struct shm_group {
 
 struct shm_collective {
     struct shm_group *group;
-    uint64_t payload;      /* bytes of this member's input */
-    uint64_t ledger_at;    /* where the coefficients lie behind the largest payload; 0: none */
-    uint64_t bytes;        /* of this member's deposits: payload and coefficients */
-    uint64_t bytes_max;    /* of any member's */
-    uint64_t rounds;       /* at least 1 */
+    uint64_t payload; /* bytes of this member's input */
+    bool carries;     /* coefficients, behind the largest payload at ledger_at */
+    uint64_t ledger_at;
+    uint64_t bytes;     /* of this member's deposits: payload and coefficients */
+    uint64_t bytes_max; /* of any member's */
+    uint64_t rounds;    /* at least 1 */
+    uint64_t lead;      /* rounds that carry nothing: 1 in a call that might be lent, else 0 */
+    bool lent;          /* this member lends its buffers */
+    bool works;         /* it takes units, if all have lent */
+    bool awaited;       /* its rank waits for it */
+    bool last_folds;
     uint64_t rounds_given; /* deposited; 0: not signed yet */
     uint64_t rounds_taken;
     bool corrupt; /* a member's bytes did not fit their checksum */
@@ -77,6 +91,8 @@ struct shm_backend {
     const struct emu_segment *segment;
     uint32_t id;
     struct shm_request *first, *last;
+    struct shm_request *spare; /* requests for calls to come, linked by next */
+    unsigned char *bench;      /* where units are folded: ways.unit_bytes; NULL before the first */
     struct emu_counts counts;
     struct shm_group groups[EMU_ROSTER_MAX_FAMILIES]; /* by family */
     struct emu_sender sender;
@@ -104,6 +120,42 @@ bool shm_collective_step(struct shm_backend *backend, struct shm_request *reques
 bool shm_send_step(struct shm_backend *backend, struct shm_request *request);
 bool shm_recv_step(struct shm_backend *backend, struct shm_request *request);
 
+/* The rank waits for this collective and will not return before it is over. */
+void shm_collective_await(struct shm_request *request);
+
+/* Bytes [from, to) of [start, start + size) that fall into a round, as offsets in a member's
+ * deposits; first: the byte with which the round begins. Empty: from == to. */
+struct shm_stretch {
+    uint64_t from, to, first;
+};
+struct shm_stretch shm_round_stretch(const struct shm_collective *own, uint64_t round,
+                                     uint64_t start, uint64_t size);
+
+/* Deposit the next round and announce it; true: see emu_slot_arrive. */
+bool shm_give_round(struct shm_backend *backend, struct shm_request *request);
+
+/* Take what this member wants of the next round; is_folded: from the result of who came last. */
+void shm_take_round(struct shm_backend *backend, struct shm_request *request, bool is_folded);
+
+/* Fold the deposits of the only round for all members: the caller came last. */
+void shm_fold_for_all(const struct shm_backend *backend, struct shm_request *request);
+
+/* May this call's buffers be lent, as far as its signature tells? All members answer alike. */
+bool shm_may_lend(const struct shm_backend *backend, const struct shm_request *request);
+
+/* Fill in what this member lends; false: its buffers cannot be lent. */
+bool shm_offer(const struct shm_backend *backend, const struct shm_request *request,
+               struct emu_offer *offer);
+
+/* Is there room to fold a unit? Made before the first call that might be lent. */
+bool shm_has_bench(struct shm_backend *backend);
+
+/* Take units of a call that is LENT until none is left. */
+void shm_lent_work(struct shm_backend *backend, struct shm_request *request);
+
+void shm_enter_phase(const struct shm_backend *backend, const struct shm_request *request,
+                     enum emu_phase phase);
+
 /* Do others wait for what this open request still has to do? */
 bool shm_collective_owes(const struct shm_request *request);
 
@@ -122,6 +174,13 @@ void shm_publish_wants(const struct shm_backend *backend, const struct shm_reque
  * on to its end and answers EMU_ECORRUPT, and the launcher is told. */
 void shm_checksum_give(const struct shm_request *request);
 void shm_checksum_verify(const struct shm_backend *backend, struct shm_request *request);
+
+/* The same where one folds for all: it verifies every deposit and sums its result; a deposit that
+ * does not fit makes the call answer EMU_ECORRUPT everywhere. */
+void shm_checksum_verify_all(const struct shm_backend *backend, const struct shm_request *request);
+void shm_checksum_give_result(const struct shm_request *request, const unsigned char *result);
+void shm_checksum_verify_result(const struct shm_backend *backend, struct shm_request *request,
+                                const unsigned char *result);
 
 /* The send will not be waited for: its descriptor is nobody's affair any more. */
 void shm_send_abandon(struct shm_backend *backend, struct shm_request *request);

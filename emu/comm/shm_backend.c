@@ -1,10 +1,11 @@
 /* Start, wait, and what a rank does while nothing moves.
  *
- * Waiting: up to 16 yields, then the futex (shared measurements on two cores: a yield that finds
- * its peer running costs half of a wake). A yield that took longer than 2.5 ms + 4 us a rank tells
- * that a foreign process holds the core: for the next 10 ms the futex is used at once.
- * A rank whose other open requests owe something to others sleeps in short turns; otherwise it
- * sleeps on the one word that its wait depends on, for ever.
+ * Waiting: with a core for each rank a short spin first; then up to 16 yields, then the futex
+ * (shared measurements on two cores: a yield that finds its peer running costs half of a wake). A
+ * yield that took longer than 2.5 ms + 4 us a rank tells that a foreign process holds the core: for
+ * the next 10 ms the futex is used at once. A rank whose other open requests owe something to
+ * others sleeps in short turns; otherwise it sleeps on the one word that its wait depends on, for
+ * ever.
  */
 #include "comm/arguments.h"
 #include "comm/local.h"
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define YIELDS_MAX 16
+#define SPINS_MAX 1000
 #define SLOW_YIELD_NS UINT64_C(2500000)
 #define SLOW_YIELD_RANK_NS UINT64_C(4000)
 #define FUTEX_SPELL_NS UINT64_C(10000000)
@@ -107,6 +109,23 @@ static enum emu_status prepare(struct shm_backend *backend, struct shm_request *
     return shm_collective_prepare(backend, request);
 }
 
+/* Requests are kept: a program makes the same calls in every step. */
+static struct shm_request *new_request(struct shm_backend *backend)
+{
+    struct shm_request *made = backend->spare;
+    if (!made)
+        return calloc(1, sizeof *made);
+    backend->spare = made->next;
+    memset(made, 0, sizeof *made);
+    return made;
+}
+
+static void keep_for_later(struct shm_backend *backend, struct shm_request *request)
+{
+    request->next = backend->spare;
+    backend->spare = request;
+}
+
 static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call *call,
                                  struct emu_request **request)
 {
@@ -114,13 +133,13 @@ static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call 
     struct emu_refusal refusal;
     if (emu_call_check(backend->segment->roster, backend->id, call, &refusal))
         return report_refusal(backend, call, &refusal);
-    struct shm_request *made = calloc(1, sizeof *made);
+    struct shm_request *made = new_request(backend);
     if (!made)
         return EMU_ENOMEM;
     made->base.call = *call;
     enum emu_status status = prepare(backend, made);
     if (status) {
-        free(made);
+        keep_for_later(backend, made);
         return status;
     }
     open_list_add(backend, made);
@@ -165,6 +184,27 @@ static bool may_yield(const struct shm_backend *backend, int yields)
            (backend->futex_until_ns == 0 || emu_clock_ns() >= backend->futex_until_ns);
 }
 
+/* With a core for each rank somebody is on its way, and a yield would be a call for nothing. Once
+ * for each wait; true: the word has changed. */
+static bool spin(const struct shm_backend *backend, const struct emu_sleep *sleep)
+{
+    if (backend->segment->world > backend->segment->ways.cores)
+        return false;
+    for (int i = 0; i < SPINS_MAX; i++) {
+        if (atomic_load_explicit(sleep->word, memory_order_acquire) != sleep->seen)
+            return true;
+        emu_cpu_relax();
+    }
+    return false;
+}
+
+/* Who may have to work while the others sleep on? */
+static uint32_t lanes_of(const struct shm_request *request)
+{
+    bool works = shm_is_message(request) || request->collective.works;
+    return works ? EMU_LANE_ALL : EMU_LANE_REST;
+}
+
 /* What the launcher must know before we sleep. The note of the call once for each wait, the rest
  * whenever something has moved. */
 static void show_wait(struct shm_backend *backend, const struct shm_request *request,
@@ -186,11 +226,15 @@ static void drive(struct shm_backend *backend, struct shm_request *request)
     struct shm_wait wait = {.moved = true};
     struct emu_sleep sleep = {.word = word_of(backend, request)};
     int yields = 0;
+    if (!shm_is_message(request))
+        shm_collective_await(request);
     while (!request->done) {
         sleep.seen = atomic_load_explicit(sleep.word, memory_order_acquire);
         if (step_all(backend)) {
             yields = 0;
             wait.moved = true;
+        } else if (yields == 0 && spin(backend, &sleep)) {
+            yields = 1;
         } else if (emu_abort_look(backend->segment)) {
             shm_finish(request, EMU_EABORTED);
         } else if (may_yield(backend, yields)) {
@@ -198,6 +242,7 @@ static void drive(struct shm_backend *backend, struct shm_request *request)
             yields++;
         } else {
             show_wait(backend, request, &wait);
+            sleep.lanes = lanes_of(request);
             sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
             enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
             emu_rest_sleep(backend->segment, backend->id, &wait.rest, &sleep);
@@ -215,7 +260,7 @@ static void drop(struct shm_backend *backend, struct shm_request *request)
     else if (!shm_is_message(request))
         shm_collective_release(request);
     open_list_remove(backend, request);
-    free(request);
+    keep_for_later(backend, request);
 }
 
 static enum emu_status shm_wait(struct emu_layer *layer, struct emu_request *request)
@@ -238,6 +283,12 @@ static void shm_destroy(struct emu_layer *layer)
     struct shm_backend *backend = backend_of(layer);
     while (backend->first)
         drop(backend, backend->first);
+    while (backend->spare) {
+        struct shm_request *spare = backend->spare;
+        backend->spare = spare->next;
+        free(spare);
+    }
+    free(backend->bench);
     emu_counts_finish(&backend->counts);
     free(backend);
 }

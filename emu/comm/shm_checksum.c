@@ -13,20 +13,6 @@
 
 #define MIX UINT64_C(0x9e3779b97f4a7c15) /* odd: the second part does not cancel the first */
 
-/* Bytes [from, to) of what a member deposits in the whole call that fall into one round. */
-struct stretch {
-    uint64_t from, to;
-};
-
-static struct stretch stretch_of(const struct emu_ring *ring, uint64_t round, uint64_t start,
-                                 uint64_t size)
-{
-    uint64_t first = round * ring->chunk_bytes;
-    uint64_t last = first + ring->chunk_bytes;
-    struct stretch s = {start > first ? start : first, start + size < last ? start + size : last};
-    return s.from < s.to ? s : (struct stretch){first, first};
-}
-
 static uint64_t join(uint64_t input, uint64_t ledger)
 {
     return input ^ ledger * MIX;
@@ -51,8 +37,9 @@ void shm_checksum_give(const struct shm_request *request)
     if (!ring->segment->checksums)
         return;
     uint64_t round = own->rounds_given;
-    struct stretch input = stretch_of(ring, round, 0, own->payload);
-    struct stretch ledger = stretch_of(ring, round, own->ledger_at, ledger_bytes(request));
+    struct shm_stretch input = shm_round_stretch(own, round, 0, own->payload);
+    struct shm_stretch ledger =
+        shm_round_stretch(own, round, own->ledger_at, ledger_bytes(request));
     uint64_t input_sum =
         input.from < input.to
             ? sum_of((const unsigned char *)call->input + input.from, input.to - input.from)
@@ -76,12 +63,12 @@ static bool arrived(const struct shm_request *request, uint32_t source)
     uint64_t round = own->rounds_taken, index = request->note.index;
     uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
     uint64_t payload = emu_part_input(call, source, ring->size) * element;
-    struct stretch input = stretch_of(ring, round, 0, payload);
-    struct stretch ledger = stretch_of(ring, round, own->ledger_at, ledger_bytes(request));
+    struct shm_stretch input = shm_round_stretch(own, round, 0, payload);
+    struct shm_stretch ledger =
+        shm_round_stretch(own, round, own->ledger_at, ledger_bytes(request));
     const unsigned char *chunk = emu_ring_deposit(ring, index, source, round, own->bytes_max);
-    uint64_t first = round * ring->chunk_bytes;
-    uint64_t sum = join(sum_of(chunk + (input.from - first), input.to - input.from),
-                        sum_of(chunk + (ledger.from - first), ledger.to - ledger.from));
+    uint64_t sum = join(sum_of(chunk + (input.from - input.first), input.to - input.from),
+                        sum_of(chunk + (ledger.from - ledger.first), ledger.to - ledger.from));
     /* relaxed: seen with the deposit, by the look at the counter */
     return sum == atomic_load_explicit(&emu_ring_entry(ring, index, source)->sum[round % 2],
                                        memory_order_relaxed);
@@ -121,6 +108,51 @@ void shm_checksum_verify(const struct shm_backend *backend, struct shm_request *
             continue;
         if (!own->corrupt)
             report(backend, request, source);
+        own->corrupt = true;
+    }
+}
+
+void shm_checksum_verify_all(const struct shm_backend *backend, const struct shm_request *request)
+{
+    const struct emu_ring *ring = &request->collective.group->ring;
+    struct emu_slot *slot = emu_ring_slot(ring, request->note.index);
+    bool corrupt = false;
+    for (uint32_t source = 0; backend->segment->checksums && source < ring->size; source++) {
+        if (arrived(request, source))
+            continue;
+        if (!corrupt)
+            report(backend, request, source);
+        corrupt = true;
+    }
+    /* relaxed: published by the judgement, as the result is */
+    atomic_store_explicit(&slot->corrupt, corrupt, memory_order_relaxed);
+    atomic_store_explicit(&slot->folder, request->collective.group->me, memory_order_relaxed);
+}
+
+void shm_checksum_give_result(const struct shm_request *request, const unsigned char *result)
+{
+    const struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    if (ring->segment->checksums)
+        /* relaxed: published by the judgement */
+        atomic_store_explicit(&emu_ring_slot(ring, request->note.index)->sum,
+                              sum_of(result, own->bytes_max), memory_order_relaxed);
+}
+
+void shm_checksum_verify_result(const struct shm_backend *backend, struct shm_request *request,
+                                const unsigned char *result)
+{
+    struct shm_collective *own = &request->collective;
+    const struct emu_ring *ring = &own->group->ring;
+    const struct emu_slot *slot = emu_ring_slot(ring, request->note.index);
+    if (!backend->segment->checksums)
+        return;
+    /* relaxed: seen with the judgement */
+    if (atomic_load_explicit(&slot->corrupt, memory_order_relaxed)) {
+        own->corrupt = true;
+    } else if (sum_of(result, own->bytes_max) !=
+               atomic_load_explicit(&slot->sum, memory_order_relaxed)) {
+        report(backend, request, atomic_load_explicit(&slot->folder, memory_order_relaxed));
         own->corrupt = true;
     }
 }

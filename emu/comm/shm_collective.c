@@ -1,28 +1,28 @@
-/* One collective through its slot. See seg/slot.h for the protocol and comm/parts.h for who takes
- * what.
- *
- * Every member deposits its input from front to back, one chunk a round, and takes from each round
- * the intersection with what it wants. In place is safe in many rounds too: a member writes an
- * element to its output only after it has deposited the round that held that place of its input
- * (the place in the output is never behind the place in the input), but for all_to_all, which
- * works on a copy then.
+/* One collective through its slot. See seg/slot.h for the protocol and seg/ways.h for the ways that
+ * bytes go.
  */
-#include "comm/fold.h"
 #include "comm/parts.h"
 #include "comm/shm.h"
-#include "ledger/field.h"
 #include "seg/board_words.h"
+#include "seg/loan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements that are folded over all members before the next ones: they stay in the nearest cache.
- */
-#define FOLD_BLOCK_BYTES 4096
-
-static uint64_t at_most(uint64_t a, uint64_t b)
+/* Rank r is bound to core r modulo their number, where it is bound at all. */
+static void find_leaders(struct shm_group *group, uint32_t cores)
 {
-    return a < b ? a : b;
+    const struct emu_ring *ring = &group->ring;
+    uint32_t most = cores < SHM_LEADERS_MAX ? cores : SHM_LEADERS_MAX;
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < ring->size && group->leader_count < most; i++) {
+        uint32_t core = ring->size <= most ? i : emu_group_member(&ring->members, i) % most;
+        if (taken >> core & 1)
+            continue;
+        taken |= UINT64_C(1) << core;
+        group->leads = group->leads || i == group->me;
+        group->leaders[group->leader_count++] = i;
+    }
 }
 
 static struct shm_group *group_of(struct shm_backend *backend, uint32_t id)
@@ -31,6 +31,7 @@ static struct shm_group *group_of(struct shm_backend *backend, uint32_t id)
     if (!group->known) {
         group->ring = emu_ring_of(backend->segment, id);
         group->me = (uint32_t)emu_group_index(&group->ring.members, backend->id);
+        find_leaders(group, backend->segment->ways.cores);
         group->known = true;
     }
     return group;
@@ -53,8 +54,10 @@ static enum emu_status copy_input(struct shm_request *request)
 /* Coefficients follow the payload at the same place on every member. */
 static void add_ledger(const struct emu_call *call, struct shm_collective *own)
 {
-    if (!call->ledger || !(emu_kind_reduces(call->kind) || call->kind == EMU_BROADCAST))
+    if (!call->ledger || call->ledger_count == 0 ||
+        !(emu_kind_reduces(call->kind) || call->kind == EMU_BROADCAST))
         return;
+    own->carries = true;
     own->ledger_at = (own->bytes_max + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
     own->bytes_max = own->ledger_at + call->ledger_count * sizeof(uint64_t);
     own->bytes = own->bytes_max;
@@ -74,6 +77,14 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
     own->rounds = (own->bytes_max + group->ring.chunk_bytes - 1) / group->ring.chunk_bytes;
     if (own->rounds == 0)
         own->rounds = 1;
+    own->lead = shm_may_lend(backend, request);
+    own->rounds += own->lead;
+    own->works = own->lead && group->leads;
+    own->last_folds = own->rounds == 1 && emu_kind_reduces(call->kind) &&
+                      call->kind != EMU_REDUCE &&
+                      emu_ways_last_folds(&backend->segment->ways, group->ring.size);
+    if (own->lead && !shm_has_bench(backend))
+        return EMU_ENOMEM;
     enum emu_status status = copy_input(request);
     if (!status)
         emu_note_of(call, group->next_index++, &request->note);
@@ -86,199 +97,60 @@ void shm_collective_release(struct shm_request *request)
     request->collective.copy = NULL;
 }
 
-/* Copy the part of [start, start + size) that falls into this round. */
-static void deposit_part(const struct shm_request *request, const void *source, uint64_t start,
-                         uint64_t size)
+static enum emu_status status_of(enum emu_decision cause)
 {
-    const struct shm_collective *own = &request->collective;
+    return cause == EMU_SLOT_MISMATCH ? EMU_EMISMATCH : EMU_EPEER;
+}
+
+static bool another_leader_waits(const struct shm_request *request)
+{
+    const struct shm_group *group = request->collective.group;
+    for (uint32_t i = 0; i < group->leader_count; i++)
+        if (group->leaders[i] != group->me &&
+            emu_loan_waits(&group->ring, request->note.index, group->leaders[i]))
+            return true;
+    return false;
+}
+
+/* We came last: everything that anybody gives is there. */
+static void conclude(struct shm_backend *backend, struct shm_request *request)
+{
+    struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
-    uint64_t round_start = own->rounds_given * ring->chunk_bytes;
-    uint64_t from = start > round_start ? start : round_start;
-    uint64_t to = at_most(start + size, round_start + ring->chunk_bytes);
-    if (from >= to)
-        return;
-    unsigned char *chunk = emu_ring_deposit(ring, request->note.index, own->group->me,
-                                            own->rounds_given, own->bytes_max);
-    memcpy(chunk + (from - round_start), (const unsigned char *)source + (from - start), to - from);
-}
-
-static void deposit(const struct shm_request *request)
-{
-    const struct shm_collective *own = &request->collective;
-    const struct emu_call *call = &request->base.call;
-    deposit_part(request, call->input, 0, own->payload);
-    if (own->bytes > own->payload)
-        deposit_part(request, call->ledger, own->ledger_at, call->ledger_count * sizeof(uint64_t));
-}
-
-/* Tell the watch of this rank, if there is one. */
-static void tell(const struct shm_backend *backend, const struct shm_request *request,
-                 enum emu_phase phase, const struct emu_deposit *deposited)
-{
-    const struct emu_phase_watch *watch = &backend->layer.rank->phases;
-    if (watch->entered)
-        watch->entered(watch->user, phase, &request->base.call, deposited);
-}
-
-static void enter(const struct shm_backend *backend, const struct shm_request *request,
-                  enum emu_phase phase)
-{
-    emu_board_set_phase(backend->segment, backend->id, phase);
-    if (phase != EMU_PHASE_DEPOSIT) /* that one is told once the bytes are there */
-        tell(backend, request, phase, &(struct emu_deposit){0});
-}
-
-/* What this round has deposited of the input. */
-static struct emu_deposit deposited(const struct shm_request *request)
-{
-    const struct shm_collective *own = &request->collective;
-    const struct emu_ring *ring = &own->group->ring;
-    uint64_t start = own->rounds_given * ring->chunk_bytes;
-    uint64_t end = at_most(own->payload, start + ring->chunk_bytes);
-    if (start >= end)
-        return (struct emu_deposit){0};
-    return (struct emu_deposit){emu_ring_deposit(ring, request->note.index, own->group->me,
-                                                 own->rounds_given, own->bytes_max),
-                                start, end - start};
+    uint64_t index = request->note.index;
+    bool folds = own->last_folds && emu_slot_agrees(ring, index);
+    if (folds)
+        shm_fold_for_all(backend, request);
+    /* Who only waits may be asleep when the work begins, but is sure to do it. */
+    if (own->lead && !another_leader_waits(request))
+        own->works = true;
+    emu_slot_judge(ring, index, own->group->me, folds);
 }
 
 static void give_round(struct shm_backend *backend, struct shm_request *request)
 {
-    struct shm_collective *own = &request->collective;
-    struct emu_rank *rank = backend->layer.rank;
-    enter(backend, request, EMU_PHASE_DEPOSIT);
-    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
-    shm_checksum_give(request);
-    emu_rank_enter(rank, EMU_LAP_FOLD);
-    deposit(request);
-    emu_rank_enter(rank, lap);
-    struct emu_deposit given = deposited(request);
-    tell(backend, request, EMU_PHASE_DEPOSIT, &given);
-    emu_slot_announce(&own->group->ring, request->note.index, own->group->me, own->rounds_given,
-                      own->rounds);
-    own->rounds_given++;
+    if (shm_give_round(backend, request))
+        conclude(backend, request);
 }
 
-/* The bytes of this round that the member takes from a source, as offsets in the source's input. */
-struct window {
-    uint64_t from, to;
-    unsigned char *output;
-    const unsigned char *input; /* where the byte `from` lies in the stage */
-};
-
-static struct window window_of(const struct shm_request *request, uint32_t source)
-{
-    const struct emu_call *call = &request->base.call;
-    const struct shm_collective *own = &request->collective;
-    const struct emu_ring *ring = &own->group->ring;
-    uint64_t element = emu_dtype_bytes(call->dtype);
-    struct emu_part part = emu_part_taken(call, own->group->me, ring->size, source);
-    uint64_t round_start = own->rounds_taken * ring->chunk_bytes;
-    uint64_t start = part.take.start * element;
-    uint64_t end = start + part.take.count * element;
-    struct window window = {
-        .from = start > round_start ? start : round_start,
-        .to = at_most(end, round_start + ring->chunk_bytes),
-    };
-    if (window.from >= window.to)
-        return (struct window){0};
-    window.output = (unsigned char *)call->output + part.at * element + (window.from - start);
-    window.input =
-        emu_ring_deposit(ring, request->note.index, source, own->rounds_taken, own->bytes_max) +
-        (window.from - round_start);
-    return window;
-}
-
-static void take_copies(const struct shm_request *request)
-{
-    uint32_t size = request->collective.group->ring.size;
-    for (uint32_t source = 0; source < size; source++) {
-        struct window window = window_of(request, source);
-        if (window.from < window.to)
-            memcpy(window.output, window.input, window.to - window.from);
-    }
-}
-
-static void fold_block(const struct shm_request *request, const struct window *first, uint64_t at,
-                       uint64_t bytes)
-{
-    const struct emu_call *call = &request->base.call;
-    const struct shm_collective *own = &request->collective;
-    const struct emu_ring *ring = &own->group->ring;
-    uint64_t count = bytes / emu_dtype_bytes(call->dtype);
-    uint64_t in_round = first->from - own->rounds_taken * ring->chunk_bytes + at;
-    memcpy(first->output + at, first->input + at, bytes);
-    for (uint32_t source = 1; source < ring->size; source++)
-        emu_fold(
-            call->dtype, call->op, first->output + at,
-            emu_ring_deposit(ring, request->note.index, source, own->rounds_taken, own->bytes_max) +
-                in_round,
-            count);
-    emu_fold_finish(call->dtype, call->op, first->output + at, count, ring->size);
-}
-
-static void take_folded(const struct shm_request *request)
-{
-    struct window first = window_of(request, 0); /* at the same place in every source */
-    for (uint64_t at = 0; at < first.to - first.from; at += FOLD_BLOCK_BYTES)
-        fold_block(request, &first, at, at_most(FOLD_BLOCK_BYTES, first.to - first.from - at));
-}
-
-/* The coefficients of this round: summed over the members, or the root's. */
-static void take_ledger(const struct shm_request *request)
-{
-    const struct emu_call *call = &request->base.call;
-    const struct shm_collective *own = &request->collective;
-    const struct emu_ring *ring = &own->group->ring;
-    uint64_t round_start = own->rounds_taken * ring->chunk_bytes;
-    uint64_t from = own->ledger_at > round_start ? own->ledger_at : round_start;
-    uint64_t to = at_most(own->bytes_max, round_start + ring->chunk_bytes);
-    bool reduces = emu_kind_reduces(call->kind);
-    bool takes = call->kind != EMU_REDUCE || own->group->me == call->root;
-    if (own->bytes == own->payload || from >= to || !takes)
-        return;
-    uint64_t *output = call->ledger + (from - own->ledger_at) / sizeof(uint64_t);
-    uint64_t count = (to - from) / sizeof(uint64_t);
-    uint32_t first = reduces ? 0 : call->root;
-    for (uint32_t i = first; i < (reduces ? ring->size : first + 1); i++) {
-        const unsigned char *input =
-            emu_ring_deposit(ring, request->note.index, i, own->rounds_taken, own->bytes_max) +
-            (from - round_start);
-        if (i == first)
-            memcpy(output, input, to - from);
-        else
-            emu_fold(EMU_FIELD61, EMU_SUM, output, input, count);
-    }
-    uint64_t share = emu_field_inverse(ring->size);
-    for (uint64_t i = 0; reduces && call->op == EMU_AVG && i < count; i++)
-        output[i] = emu_field_mul(output[i], share);
-}
-
-static void take_round(struct shm_backend *backend, struct shm_request *request)
+static void sign(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
-    struct emu_rank *rank = backend->layer.rank;
-    enter(backend, request, EMU_PHASE_COPYOUT);
-    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
-    shm_checksum_verify(backend, request);
-    if (request->base.call.kind != EMU_BARRIER) {
-        emu_rank_enter(rank, EMU_LAP_FOLD);
-        if (emu_kind_reduces(request->base.call.kind))
-            take_folded(request);
-        else
-            take_copies(request);
-        emu_rank_enter(rank, EMU_LAP_CHECK);
-        take_ledger(request);
-    }
-    emu_rank_enter(rank, lap);
-    uint64_t round = own->rounds_taken++;
-    if (round + 2 < own->rounds) /* nobody needs the chunks of the last two rounds again */
-        emu_slot_consume(&own->group->ring, request->note.index, round);
+    struct emu_offer offer = {.rounds = own->rounds};
+    own->lent = own->lead && shm_offer(backend, request, &offer);
+    offer.lent = own->lent;
+    emu_slot_sign(&own->group->ring, request->note.index, own->group->me, &request->note, &offer);
+    if (own->awaited && own->group->leads)
+        emu_loan_wait(&own->group->ring, request->note.index, own->group->me);
 }
 
-static enum emu_status status_of(enum emu_decision cause)
+void shm_collective_await(struct shm_request *request)
 {
-    return cause == EMU_SLOT_MISMATCH ? EMU_EMISMATCH : EMU_EPEER;
+    struct shm_collective *own = &request->collective;
+    bool signed_already = own->rounds_given > 0;
+    own->awaited = own->lead > 0;
+    if (own->awaited && own->group->leads && signed_already && !request->done)
+        emu_loan_wait(&own->group->ring, request->note.index, own->group->me);
 }
 
 /* Sign and deposit, if the turn has come. */
@@ -300,21 +172,22 @@ static bool post(struct shm_backend *backend, struct shm_request *request)
         return true;
     }
     /* At the breach itself we sign all the same: the others shall see what was asked for. */
-    enter(backend, request, EMU_PHASE_SIGNATURE);
-    emu_slot_sign(&group->ring, index, group->me, &request->note, request->collective.rounds);
+    shm_enter_phase(backend, request, EMU_PHASE_SIGNATURE);
+    sign(backend, request);
     give_round(backend, request);
     return true;
 }
 
 /* Take and give what can be now. */
-static bool move_rounds(struct shm_backend *backend, struct shm_request *request)
+static bool move_rounds(struct shm_backend *backend, struct shm_request *request,
+                        enum emu_decision decision)
 {
     struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
     uint64_t index = request->note.index;
     if (own->rounds_taken < own->rounds_given &&
         emu_slot_deposited(ring, index, own->rounds_taken)) {
-        take_round(backend, request);
+        shm_take_round(backend, request, decision == EMU_SLOT_FOLDED);
         return true;
     }
     if (own->rounds_given < own->rounds &&
@@ -334,23 +207,54 @@ static void look_for_breach(const struct shm_request *request)
         emu_ring_meet_breach(ring, request->note.index);
 }
 
+/* The call has ended well, and nothing is left to take. A call that completes before its second
+ * round was given was worked on where its buffers lie. */
+static bool is_over(const struct shm_collective *own, enum emu_decision decision)
+{
+    bool ended = decision == EMU_SLOT_COMPLETE || decision == EMU_SLOT_FOLDED;
+    return ended && (own->rounds_taken == own->rounds || (own->lent && own->rounds_given == 1));
+}
+
+/* Data can move: units, or rounds. */
+static bool move(struct shm_backend *backend, struct shm_request *request,
+                 enum emu_decision decision)
+{
+    struct shm_collective *own = &request->collective;
+    if (decision == EMU_SLOT_LENT) {
+        bool works = own->works;
+        if (works)
+            shm_lent_work(backend, request);
+        return works;
+    }
+    bool moved = false;
+    while (decision != EMU_SLOT_OPEN && !is_over(own, decision) &&
+           move_rounds(backend, request, decision))
+        moved = true;
+    return moved;
+}
+
 bool shm_collective_step(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
+    uint64_t index = request->note.index;
     bool moved = own->rounds_given == 0;
     if (moved && (!post(backend, request) || request->done))
         return request->done;
     for (bool asked = false;; asked = true) {
-        enum emu_decision decision = emu_slot_decision(ring, request->note.index);
+        enum emu_decision decision = emu_slot_decision(ring, index);
         if (decision == EMU_SLOT_MISMATCH || decision == EMU_SLOT_PEER) {
+            if (own->lent && !emu_loan_is_quiet(ring, index))
+                return moved; /* somebody still writes to our output */
             shm_finish(request, status_of(decision));
             return true;
         }
-        while (decision != EMU_SLOT_OPEN && move_rounds(backend, request))
+        if (move(backend, request, decision)) {
             moved = true;
-        if (decision == EMU_SLOT_COMPLETE && own->rounds_taken == own->rounds) {
-            emu_slot_depart(ring, request->note.index);
+            decision = emu_slot_decision(ring, index);
+        }
+        if (is_over(own, decision)) {
+            emu_slot_depart(ring, index);
             shm_finish(request, own->corrupt ? EMU_ECORRUPT : EMU_OK);
             return true;
         }

@@ -56,3 +56,12 @@ void emu_cpu_yield(void)
 {
     sched_yield();
 }
+
+void emu_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}

@@ -12,6 +12,9 @@ uint32_t emu_cpu_count(void);
  */
 bool emu_cpu_pin(uint32_t n);
 
+/* Tell the processor that the caller spins. */
+void emu_cpu_relax(void);
+
 /* Let another runnable process go first. */
 void emu_cpu_yield(void);
 

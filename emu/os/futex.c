@@ -17,6 +17,27 @@ bool emu_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_n
     return answer == 0 || errno != ETIMEDOUT;
 }
 
+bool emu_futex_wait_in(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns,
+                       uint32_t lanes)
+{
+    struct timespec until;
+    if (timeout_ns >= 0) { /* this form of the call wants a time of day of the monotonic clock */
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += timeout_ns / NS_PER_S;
+        until.tv_nsec += timeout_ns % NS_PER_S;
+        until.tv_sec += until.tv_nsec / NS_PER_S;
+        until.tv_nsec %= NS_PER_S;
+    }
+    long answer = syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected,
+                          timeout_ns < 0 ? NULL : &until, NULL, lanes);
+    return answer == 0 || errno != ETIMEDOUT;
+}
+
+void emu_futex_wake_in(_Atomic uint32_t *word, uint32_t lanes)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, lanes);
+}
+
 void emu_futex_wake(_Atomic uint32_t *word, uint32_t count)
 {
     int saved = errno; /* signal handlers call this too */

@@ -11,6 +11,13 @@
  * true otherwise, also on a spurious wake or a signal: look at the word again. */
 bool emu_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns);
 
+/* The same in some lanes (a set of bits, not 0): emu_futex_wake wakes every lane. */
+bool emu_futex_wait_in(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns,
+                       uint32_t lanes);
+
+/* Wake all who sleep on the word in one of these lanes. */
+void emu_futex_wake_in(_Atomic uint32_t *word, uint32_t lanes);
+
 /* Wake up to `count` sleepers on the word. Callers: anyone, also a signal handler. */
 void emu_futex_wake(_Atomic uint32_t *word, uint32_t count);
 

@@ -36,10 +36,14 @@ struct run {
 static enum emu_status reserve(struct run *run, struct emu_reason *reason)
 {
     const struct emu_job *job = run->job;
+    struct emu_ways ways;
     struct emu_segment_params params = {job->roster, job->arena_bytes, job->record_bytes,
-                                        job->checksums};
+                                        job->checksums, &ways};
     uint32_t world = job->roster->mesh->world;
-    enum emu_status status = emu_segment_plan(&params, &run->segment);
+    enum emu_status status = emu_ways_here(&ways, reason);
+    if (status != EMU_OK)
+        return status;
+    status = emu_segment_plan(&params, &run->segment);
     if (status != EMU_OK)
         return emu_reason_set(reason,
                               "the shared segment of %" PRIu32 " ranks does not fit: %s, %s", world,

@@ -68,7 +68,8 @@ enum emu_status emu_gate_pass(const struct emu_segment *segment, uint32_t rank, 
             *verdict = (enum emu_gate_verdict)((word >> VERDICT_SHIFT) & 3);
             return EMU_OK;
         }
-        emu_rest_sleep(segment, rank, &rest, &(struct emu_sleep){&gate->answer, word, -1});
+        emu_rest_sleep(segment, rank, &rest,
+                       &(struct emu_sleep){&gate->answer, word, -1, EMU_LANE_ALL});
     }
 }
 

@@ -58,16 +58,16 @@ void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu
                     const struct emu_sleep *sleep)
 {
     uint64_t awake = own_rest(segment, rank);
-    int64_t timeout_ns = sleep->timeout_ns;
+    struct emu_sleep turn = *sleep;
     emu_board_beat(segment, rank);
     set_rest(segment, rank, awake | 1);
     if (!rest->told && emu_clock_ns() - rest->begun_ns >= EMU_REST_TELL_NS) {
         rest->told = true;
         emu_news_post(segment); /* only now: who looks must find the word odd */
     }
-    if (!rest->told && (timeout_ns < 0 || timeout_ns > (int64_t)EMU_REST_TELL_NS))
-        timeout_ns = (int64_t)EMU_REST_TELL_NS;
-    emu_word_sleep(segment, rank, sleep->word, sleep->seen, timeout_ns);
+    if (!rest->told && (turn.timeout_ns < 0 || turn.timeout_ns > (int64_t)EMU_REST_TELL_NS))
+        turn.timeout_ns = (int64_t)EMU_REST_TELL_NS;
+    emu_word_sleep(segment, rank, &turn);
     set_rest(segment, rank, awake);
     emu_board_beat(segment, rank);
 }

@@ -15,6 +15,7 @@
 #define EMU_SEG_REST_H
 
 #include "seg/header.h"
+#include "seg/words.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,12 +74,7 @@ void emu_rest_publish(const struct emu_segment *segment, uint32_t rank, struct e
                       const struct emu_wants *wants);
 
 /* Sleep on *word as emu_word_sleep does, with the rest word odd meanwhile; news are posted once
- * when the wait has lasted EMU_REST_TELL_NS. timeout_ns < 0: until the word changes. */
-struct emu_sleep {
-    _Atomic uint32_t *word;
-    uint32_t seen;
-    int64_t timeout_ns;
-};
+ * when the wait has lasted EMU_REST_TELL_NS. */
 void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu_rest *rest,
                     const struct emu_sleep *sleep);
 

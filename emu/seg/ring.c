@@ -57,15 +57,30 @@ struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t inde
     return &entries[member];
 }
 
-/* The stage of a rank: for each family, slot and parity one chunk. */
+/* The stage: for each family, slot and parity one area of a chunk a rank, cut among the groups.
+ * The deposits of a call lie side by side, in whole lines: a fold over thousands of members reads
+ * few pages. Members that do not agree on `bytes` may write over each other; nobody reads that. */
+static unsigned char *area_of(const struct emu_ring *ring, uint64_t index, uint64_t parity)
+{
+    const struct emu_segment *segment = ring->segment;
+    uint64_t area = ((uint64_t)ring->family * EMU_SLOTS + index % EMU_SLOTS) * 2 + parity;
+    uint64_t group = ring->group - segment->roster->families[ring->family].first_group;
+    return segment->base + segment->stages +
+           (area * segment->world + group * ring->size) * ring->chunk_bytes;
+}
+
 unsigned char *emu_ring_deposit(const struct emu_ring *ring, uint64_t index, uint32_t member,
                                 uint64_t round, uint64_t bytes)
 {
     if (bytes <= EMU_INLINE_BYTES)
         return emu_ring_entry(ring, index, member)->inline_bytes;
-    const struct emu_segment *segment = ring->segment;
-    uint64_t rank = emu_group_member(&ring->members, member);
-    uint64_t chunk = ((uint64_t)ring->family * EMU_SLOTS + index % EMU_SLOTS) * 2 + round % 2;
-    return segment->base + segment->stages + rank * segment->stage_bytes +
-           chunk * ring->chunk_bytes;
+    uint64_t stride = (bytes + EMU_LINE - 1) / EMU_LINE * EMU_LINE;
+    if (stride > ring->chunk_bytes)
+        stride = ring->chunk_bytes;
+    return area_of(ring, index, round % 2) + member * stride;
+}
+
+unsigned char *emu_ring_result(const struct emu_ring *ring, uint64_t index)
+{
+    return area_of(ring, index, 1);
 }

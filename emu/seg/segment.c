@@ -1,6 +1,7 @@
 #include "seg/segment.h"
 
 #include "base/checked.h"
+#include "os/cpu.h"
 #include "os/futex.h"
 #include "seg/board_words.h"
 #include "seg/gate_words.h"
@@ -60,6 +61,7 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
         return EMU_ERANGE;
     struct emu_segment plan = {
         .roster = roster, .world = (uint32_t)world, .checksums = params->checksums};
+    plan.ways = params->ways ? *params->ways : emu_ways_of(emu_cpu_count());
     uint64_t groups;
     plan.stage_bytes = chunk_of(world, roster->family_count) * roster->family_count * EMU_SLOTS * 2;
     plan.outbox_bytes = emu_outbox_bytes(plan.world);

@@ -8,7 +8,7 @@
  *              gates      barriers between the ranks and the launcher                 (gate.h)
  *              incidents  broken slots, in the order in which they broke              (incident.h)
  *              groups     per group: broken word, ring of slots, signatures           (slot.h)
- *              stages     per rank: where deposits lie while others read them
+ *              stages     per call in flight: where deposits lie while others read them
  *              outboxes   per rank: messages sent and not yet received                (outbox.h)
  *              recorders  per rank: the last 256 calls                                (recorder.h)
  *              records    per rank: record_bytes, meaning known to the user of the segment
@@ -21,6 +21,7 @@
 #define EMU_SEG_SEGMENT_H
 
 #include "mesh/roster.h"
+#include "seg/ways.h"
 
 #include <meshemu/status.h>
 
@@ -35,6 +36,7 @@ struct emu_segment_params {
     uint64_t arena_bytes;            /* of each rank */
     uint64_t record_bytes;           /* of each rank */
     bool checksums;                  /* of the bytes that collectives move */
+    const struct emu_ways *ways;     /* NULL: emu_ways_of the processors at hand */
 };
 
 struct emu_segment {
@@ -44,6 +46,7 @@ struct emu_segment {
     uint64_t arena_bytes;
     uint64_t record_bytes;
     bool checksums;
+    struct emu_ways ways;
     uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, records, arenas;
     uint64_t stage_bytes;  /* of each rank */
     uint64_t outbox_bytes; /* of each rank */

@@ -35,9 +35,10 @@ static int32_t generations_past(uint32_t word, uint64_t index)
     return (int32_t)((word & GENERATION_MASK) - generation_bits(index)) >> GENERATION_SHIFT;
 }
 
+/* seq_cst, as the changes are: loan.c orders a member's own word against this one. */
 static uint32_t look(const struct emu_ring *ring, uint64_t index)
 {
-    return atomic_load_explicit(emu_slot_word(ring, index), memory_order_acquire);
+    return atomic_load_explicit(emu_slot_word(ring, index), memory_order_seq_cst);
 }
 
 bool emu_slot_free(const struct emu_ring *ring, uint64_t index)
@@ -53,23 +54,24 @@ enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index)
     return generations_past(word, index) > 0 ? EMU_SLOT_COMPLETE : EMU_SLOT_OPEN;
 }
 
-/* One arrow of the picture in the header. false: the slot was not in `from` of this call. */
-static bool shift(const struct emu_ring *ring, uint64_t index, enum emu_decision from,
-                  enum emu_decision to)
+bool emu_slot_shift(const struct emu_ring *ring, uint64_t index, enum emu_decision from,
+                    enum emu_decision to)
 {
     for (;;) {
         uint32_t seen = look(ring, index);
         if (!is_of(seen, index) || decision_in(seen) != from)
             return false;
         uint32_t wanted = (seen & ~DECISION_MASK) | (uint32_t)to << DECISION_SHIFT;
-        if (emu_word_replace(emu_slot_word(ring, index), seen, wanted))
+        _Atomic uint32_t *word = emu_slot_word(ring, index);
+        if (to == EMU_SLOT_LENT ? emu_word_replace_for_work(word, seen, wanted)
+                                : emu_word_replace(word, seen, wanted))
             return true;
     }
 }
 
-/* Change nothing but the word, so that nobody falls asleep over news that lies elsewhere. */
-static void tick(_Atomic uint32_t *word)
+void emu_slot_tick(const struct emu_ring *ring, uint64_t index)
 {
+    _Atomic uint32_t *word = emu_slot_word(ring, index);
     for (;;) {
         uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
         uint32_t next = (seen & ~TICK_MASK) | ((seen + (1u << TICK_SHIFT)) & TICK_MASK);
@@ -79,16 +81,20 @@ static void tick(_Atomic uint32_t *word)
 }
 
 void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
-                   const struct emu_note *note, uint64_t rounds)
+                   const struct emu_note *note, const struct emu_offer *offer)
 {
     struct emu_slot_entry *entry = emu_ring_entry(ring, index, member);
     atomic_store_explicit(&entry->posted, 0, memory_order_release);
-    atomic_store_explicit(&entry->rounds, rounds, memory_order_release);
+    atomic_store_explicit(&entry->course, offer->rounds | (offer->lent ? EMU_COURSE_LENT : 0),
+                          memory_order_release);
+    /* relaxed: published by posted below */
+    atomic_store_explicit(&entry->input, offer->input, memory_order_relaxed);
+    atomic_store_explicit(&entry->output, offer->output, memory_order_relaxed);
     emu_words_store(entry->note, note, EMU_NOTE_WORDS);
     atomic_store_explicit(&entry->posted, index + 1, memory_order_release);
 }
 
-static bool signatures_agree(const struct emu_ring *ring, uint64_t index)
+bool emu_slot_agrees(const struct emu_ring *ring, uint64_t index)
 {
     uint64_t first[EMU_NOTE_SIGNATURE_WORDS], other[EMU_NOTE_SIGNATURE_WORDS];
     emu_words_load(first, emu_ring_entry(ring, index, 0)->note, EMU_NOTE_SIGNATURE_WORDS);
@@ -100,42 +106,88 @@ static bool signatures_agree(const struct emu_ring *ring, uint64_t index)
     return true;
 }
 
+static uint64_t course_of(const struct emu_ring *ring, uint64_t index, uint32_t member)
+{
+    return atomic_load_explicit(&emu_ring_entry(ring, index, member)->course, memory_order_acquire);
+}
+
 static uint64_t rounds_of(const struct emu_ring *ring, uint64_t index)
 {
-    return atomic_load_explicit(&emu_ring_entry(ring, index, 0)->rounds, memory_order_acquire);
+    return course_of(ring, index, 0) & EMU_COURSE_ROUNDS;
+}
+
+static bool all_lent(const struct emu_ring *ring, uint64_t index)
+{
+    uint32_t i = 0;
+    while (i < ring->size && (course_of(ring, index, i) & EMU_COURSE_LENT))
+        i++;
+    return i == ring->size;
+}
+
+static enum emu_decision agreed(const struct emu_ring *ring, uint64_t index, bool folded)
+{
+    if (folded)
+        return EMU_SLOT_FOLDED;
+    if (rounds_of(ring, index) <= 1)
+        return EMU_SLOT_COMPLETE;
+    return all_lent(ring, index) ? EMU_SLOT_LENT : EMU_SLOT_MATCHED;
 }
 
 /* All members have signed: match, complete or break. Anyone may call it, any number of times. */
-static void judge(const struct emu_ring *ring, uint64_t index, uint32_t judging_rank)
+static void judge(const struct emu_ring *ring, uint64_t index, uint32_t judging_rank, bool folded)
 {
-    if (signatures_agree(ring, index)) {
-        bool one = rounds_of(ring, index) <= 1;
-        shift(ring, index, EMU_SLOT_OPEN, one ? EMU_SLOT_COMPLETE : EMU_SLOT_MATCHED);
-    } else if (shift(ring, index, EMU_SLOT_OPEN, EMU_SLOT_MISMATCH)) {
+    if (folded || emu_slot_agrees(ring, index)) {
+        emu_slot_shift(ring, index, EMU_SLOT_OPEN, agreed(ring, index, folded));
+    } else if (emu_slot_shift(ring, index, EMU_SLOT_OPEN, EMU_SLOT_MISMATCH)) {
         struct emu_breach breach = {true, index, EMU_SLOT_MISMATCH, judging_rank};
         emu_ring_break(ring, &breach);
     }
 }
 
-void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
-                       uint64_t rounds)
+static void note_done(const struct emu_ring *ring, uint64_t index, uint32_t member)
+{
+    atomic_store_explicit(&emu_ring_entry(ring, index, member)->done, index + 1,
+                          memory_order_release);
+}
+
+/* Nothing but its own word says what a member still has to do: one round, or what it lent. */
+static bool gives_no_more(const struct emu_ring *ring, uint64_t index, uint32_t member)
+{
+    uint64_t course = course_of(ring, index, member);
+    return (course & EMU_COURSE_LENT) || (course & EMU_COURSE_ROUNDS) <= 1;
+}
+
+bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
+                     uint64_t rounds)
 {
     struct emu_slot *slot = emu_ring_slot(ring, index);
     uint64_t all = ring->size * (round / 2 + 1);
     uint64_t before =
         atomic_fetch_add_explicit(&slot->deposited[round % 2], 1, memory_order_acq_rel);
-    if (round + 1 == rounds) {
-        struct emu_slot_entry *entry = emu_ring_entry(ring, index, member);
-        atomic_store_explicit(&entry->done, index + 1, memory_order_release);
-    }
-    if (before + 1 != all)
-        return;
-    if (round == 0)
-        judge(ring, index, emu_group_member(&ring->members, member));
-    else if (round + 1 == rounds)
-        shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
-    else
-        tick(&slot->word);
+    bool last = before + 1 == all;
+    if (round == 0 && last)
+        return true; /* done when it has judged */
+    if (round == 0 ? gives_no_more(ring, index, member) : round + 1 == rounds)
+        note_done(ring, index, member);
+    if (last && round + 1 == rounds)
+        emu_slot_shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
+    else if (last)
+        emu_slot_tick(ring, index);
+    return false;
+}
+
+void emu_slot_judge(const struct emu_ring *ring, uint64_t index, uint32_t member, bool folded)
+{
+    judge(ring, index, emu_group_member(&ring->members, member), folded);
+    if (gives_no_more(ring, index, member))
+        note_done(ring, index, member);
+}
+
+void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
+                       uint64_t rounds)
+{
+    if (emu_slot_arrive(ring, index, member, round, rounds))
+        emu_slot_judge(ring, index, member, false);
 }
 
 bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round)
@@ -158,7 +210,7 @@ void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint64_t roun
     uint64_t before =
         atomic_fetch_add_explicit(&slot->consumed[round % 2], 1, memory_order_acq_rel);
     if (before + 1 == ring->size * (round / 2 + 1))
-        tick(&slot->word);
+        emu_slot_tick(ring, index);
 }
 
 /* Who departs last has the slot for itself until it opens the next generation. */
@@ -173,6 +225,9 @@ void emu_slot_depart(const struct emu_ring *ring, uint64_t index)
         atomic_store_explicit(&slot->consumed[parity], 0, memory_order_relaxed);
     }
     atomic_store_explicit(&slot->departed, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->next_unit, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->units_done, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->corrupt, 0, memory_order_relaxed);
     for (;;) {
         uint32_t seen = look(ring, index);
         uint32_t wanted =
@@ -194,15 +249,16 @@ static void settle(const struct emu_ring *ring, uint64_t index, const struct emu
 {
     struct emu_slot *slot = emu_ring_slot(ring, index);
     if (emu_slot_decision(ring, index) == EMU_SLOT_OPEN && emu_slot_deposited(ring, index, 0))
-        judge(ring, index, breach->rank);
+        judge(ring, index, breach->rank, false);
     if (emu_slot_decision(ring, index) == EMU_SLOT_MATCHED &&
         emu_slot_deposited(ring, index, rounds_of(ring, index) - 1))
-        shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
+        emu_slot_shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
     bool used = atomic_load_explicit(&slot->deposited[0], memory_order_acquire) > 0;
     if (index < breach->index || !used)
         return;
-    bool won = shift(ring, index, EMU_SLOT_OPEN, breach->cause) ||
-               shift(ring, index, EMU_SLOT_MATCHED, breach->cause);
+    bool won = emu_slot_shift(ring, index, EMU_SLOT_OPEN, breach->cause) ||
+               emu_slot_shift(ring, index, EMU_SLOT_MATCHED, breach->cause) ||
+               emu_slot_shift(ring, index, EMU_SLOT_LENT, breach->cause);
     if (won && index == breach->index)
         emu_breach_report(ring, breach);
 }
@@ -246,7 +302,7 @@ void emu_ring_break(const struct emu_ring *ring, const struct emu_breach *breach
         struct emu_slot *slot = emu_ring_slot(ring, place);
         uint32_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
         settle(ring, index_near(word, breach->index, place), &first);
-        tick(&slot->word);
+        emu_slot_tick(ring, place);
         emu_futex_wake(&slot->word, INT_MAX); /* also for a waker that died before it woke */
     }
 }
@@ -259,20 +315,35 @@ void emu_ring_meet_breach(const struct emu_ring *ring, uint64_t index)
     emu_breach_report(ring, &breach);
 }
 
+/* What the member lent is done with when the call has ended, not before. */
+static bool is_out_on_loan(const struct emu_ring *ring, uint64_t place, uint32_t member,
+                           uint64_t *index)
+{
+    struct emu_slot_entry *entry = emu_ring_entry(ring, place, member);
+    uint64_t posted = atomic_load_explicit(&entry->posted, memory_order_acquire);
+    if (posted == 0 || !(course_of(ring, place, member) & EMU_COURSE_LENT))
+        return false;
+    *index = posted - 1;
+    enum emu_decision decision = emu_slot_decision(ring, *index);
+    return decision == EMU_SLOT_OPEN || decision == EMU_SLOT_LENT;
+}
+
 uint64_t emu_ring_next_of(const struct emu_ring *ring, uint32_t member)
 {
     uint64_t done = 0; /* calls of this member that are through, somewhere in the ring */
+    uint64_t loan = UINT64_MAX, index;
     for (uint32_t place = 0; place < EMU_SLOTS; place++) {
         uint64_t last =
             atomic_load_explicit(&emu_ring_entry(ring, place, member)->done, memory_order_acquire);
         done = last > done ? last : done;
+        if (is_out_on_loan(ring, place, member, &index) && index < loan)
+            loan = index;
     }
     /* Calls are signed in order, but a long one may be overtaken: look for a gap before the last.
      */
-    uint64_t from = done > EMU_SLOTS ? done - EMU_SLOTS : 0;
-    for (uint64_t index = from; index < done; index++)
+    for (index = done > EMU_SLOTS ? done - EMU_SLOTS : 0; index < done && index < loan; index++)
         if (atomic_load_explicit(&emu_ring_entry(ring, index, member)->done, memory_order_acquire) <
             index + 1)
             return index;
-    return done;
+    return done < loan ? done : loan;
 }

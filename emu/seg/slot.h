@@ -6,16 +6,19 @@
  * one chunk of the stage goes in rounds, two of which lie in the stage at a time.
  *
  *   OPEN --all signed, equal, one round--> COMPLETE      word: decision | generation | tick
- *   OPEN --all signed, equal, more rounds--> MATCHED     every arrow is one compare-and-swap of the
- *   MATCHED --all deposited their last round--> COMPLETE word, so there is one winner and every
- *   OPEN --signatures differ--> MISMATCH                 member sees the same end.
- *   OPEN, MATCHED --a member is gone--> PEER
- *   COMPLETE --all departed--> OPEN of the next generation
+ *   OPEN --the same, and the last has folded--> FOLDED   every arrow is one compare-and-swap of the
+ *   OPEN --all signed, equal, more rounds--> MATCHED     word, so there is one winner and every
+ *   OPEN --all signed, equal, all lent--> LENT           member sees the same end.
+ *   MATCHED --all deposited their last round--> COMPLETE
+ *   LENT --all units of the work are done--> COMPLETE
+ *   OPEN --signatures differ--> MISMATCH
+ *   OPEN, MATCHED, LENT --a member is gone--> PEER
+ *   COMPLETE, FOLDED --all departed--> OPEN of the next generation
  *
  * A group, as it lies in the segment:
  *   0    head     broken, reported                                   64
- *   64   slot 0   word, enabled | deposited consumed departed        128
- *                 entry of member 0: posted done rounds, note, inline   256
+ *   64   slot 0   word, sum | deposited consumed departed | units    192
+ *                 entry of member 0: posted done course, note, inline   256
  *                 ...                                                   256 each
  *        slot 1   ...
  *
@@ -28,8 +31,16 @@
  * deposited[p]  members, +1       members   acq_rel  deposits of one round    one more look
  * consumed[p]   members, +1       members   acq_rel  that a chunk is free     one more look
  * departed      members, +1       members   acq_rel  that nobody reads        -
+ * next_unit     workers, +1       workers   relaxed  nothing (who does it)    -
+ * units_done    workers, +n       workers   acq_rel  outputs of the units     -
+ * slot.sum      who folds         members   relaxed, published by the word
+ * corrupt, folder  likewise
  * entry.posted  its member        any       release  the note beside it       a member seems absent
- * entry.done    its member        launcher  release  last round announced     see below
+ * entry.done    its member        launcher  release  last round announced, or see below
+ *                                                    all it gives was lent
+ * entry.course  its member        any       seq_cst  lent, waits, works       see loan.h
+ * entry.input   its member        workers   relaxed, published by posted
+ * entry.output  its member        workers   relaxed, published by posted
  * entry.sum     its member        members   relaxed, published and freed like the stage
  * stage         its member        members   plain, published by deposited, freed by consumed or
  *                                           departed
@@ -64,17 +75,26 @@ enum emu_decision {
     EMU_SLOT_MATCHED,  /* the signatures agree, data is moving */
     EMU_SLOT_COMPLETE, /* every member's data is there */
     EMU_SLOT_MISMATCH, /* the signatures differ; nothing moved */
-    EMU_SLOT_PEER      /* a member was gone before its data was there */
+    EMU_SLOT_PEER,     /* a member was gone before its data was there */
+    EMU_SLOT_FOLDED,   /* as COMPLETE; the result of the fold lies at emu_ring_result */
+    EMU_SLOT_LENT      /* the signatures agree, data is moving from buffer to buffer; see loan.h */
+};
+
+/* What a member tells of a call besides its note. */
+struct emu_offer {
+    uint64_t rounds;
+    bool lent;              /* its buffers may be used by others until the call has ended */
+    uint64_t input, output; /* where they lie, from the segment's base; 0: it has none */
 };
 
 struct emu_slot_entry {
     _Atomic uint64_t posted; /* index + 1 of the call in note; 0 while it is written */
     _Atomic uint64_t done;   /* index + 1 of the last call whose last round was announced */
-    _Atomic uint64_t rounds; /* of the call in note */
-    uint64_t unused;
+    _Atomic uint64_t course; /* rounds of the call in note, and EMU_COURSE bits */
+    _Atomic uint64_t input;
     _Atomic uint64_t note[EMU_NOTE_WORDS];
     _Atomic uint64_t sum[2]; /* of the deposit, by parity of the round; see comm/shm_checksum.c */
-    uint64_t unused_too;
+    _Atomic uint64_t output;
     unsigned char inline_bytes[EMU_INLINE_BYTES];
 };
 _Static_assert(sizeof(struct emu_slot_entry) == 256, "four lines a member");
@@ -82,11 +102,21 @@ _Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 192, "a line of 
 
 struct emu_slot {
     _Atomic uint32_t word;
+    _Atomic uint32_t corrupt; /* 1: a deposit did not fit its checksum when it was folded */
+    _Atomic uint32_t folder;  /* group rank of who folded */
+    _Atomic uint64_t sum;     /* of the folded result */
     alignas(EMU_LINE) _Atomic uint64_t deposited[2]; /* by parity of the round */
     _Atomic uint64_t consumed[2];
     _Atomic uint64_t departed;
+    alignas(EMU_LINE) _Atomic uint64_t next_unit;
+    _Atomic uint64_t units_done;
 };
-_Static_assert(sizeof(struct emu_slot) == 128, "two lines, then the entries");
+_Static_assert(sizeof(struct emu_slot) == 192, "three lines, then the entries");
+
+#define EMU_COURSE_LENT (UINT64_C(1) << 63)
+#define EMU_COURSE_WAITS (UINT64_C(1) << 62) /* waits for this call and nothing else */
+#define EMU_COURSE_WORKS (UINT64_C(1) << 61) /* may write to buffers of others */
+#define EMU_COURSE_ROUNDS (EMU_COURSE_WORKS - 1)
 
 struct emu_group_head {
     _Atomic uint64_t broken; /* see emu_breach */
@@ -127,6 +157,9 @@ struct emu_breach emu_ring_breach(const struct emu_ring *ring);
 unsigned char *emu_ring_deposit(const struct emu_ring *ring, uint64_t index, uint32_t member,
                                 uint64_t round, uint64_t bytes);
 
+/* Where who comes last leaves what it folded in a call of one round: room for one chunk. */
+unsigned char *emu_ring_result(const struct emu_ring *ring, uint64_t index);
+
 /* May call `index` be signed (the slot has been left by the call EMU_SLOTS before)? */
 bool emu_slot_free(const struct emu_ring *ring, uint64_t index);
 
@@ -136,9 +169,17 @@ enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index)
 
 /* Members, in this order: sign, write the deposit of round 0, announce(0); then for each round:
  * wait until it is deposited, read it, consume; announce the next. After COMPLETE and the last
- * read: depart. */
+ * read: depart. Whose buffers are lent deposits nothing in round 0. */
 void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
-                   const struct emu_note *note, uint64_t rounds);
+                   const struct emu_note *note, const struct emu_offer *offer);
+
+/* arrive: true if the caller came last in round 0, all deposits being visible: it must judge, with
+ * folded if the fold of all deposits lies at emu_ring_result. Until then the call stays open; if
+ * the caller dies it is judged without a fold. announce: arrive, and judge without a fold. */
+bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
+                     uint64_t rounds);
+bool emu_slot_agrees(const struct emu_ring *ring, uint64_t index); /* do all signatures? */
+void emu_slot_judge(const struct emu_ring *ring, uint64_t index, uint32_t member, bool folded);
 void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
                        uint64_t rounds);
 bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round);
@@ -159,6 +200,15 @@ void emu_breach_report(const struct emu_ring *ring, const struct emu_breach *bre
 
 /* The first call of this member whose data is not there, after its process has gone. */
 uint64_t emu_ring_next_of(const struct emu_ring *ring, uint32_t member);
+
+/* One arrow of the picture; false: the slot was not in `from` of this call. Callers: slot.c,
+ * loan.c.
+ */
+bool emu_slot_shift(const struct emu_ring *ring, uint64_t index, enum emu_decision from,
+                    enum emu_decision to);
+
+/* Change nothing but the word, so that nobody falls asleep over news that lies elsewhere. */
+void emu_slot_tick(const struct emu_ring *ring, uint64_t index);
 
 /* The word to sleep on while waiting for a change of this slot. */
 static inline _Atomic uint32_t *emu_slot_word(const struct emu_ring *ring, uint64_t index)

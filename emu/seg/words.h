@@ -42,12 +42,27 @@ static inline void emu_words_load(void *to, const _Atomic uint64_t *from, size_t
 
 /* Replace `seen` by `wanted` (its SLEEPERS bit is cleared, its ABORT bit must be that of seen) and
  * wake the sleepers, if any. false: the word was another; nothing happened.
- * order: acquire and release. */
+ * order: seq_cst. */
 bool emu_word_replace(_Atomic uint32_t *word, uint32_t seen, uint32_t wanted);
 
-/* Sleep while *word == seen, at most timeout_ns (< 0: for ever). rank tells its board where it
- * sleeps, so that emu_abort_post finds it. Returns early at will: look at the word again. */
-void emu_word_sleep(const struct emu_segment *segment, uint32_t rank, _Atomic uint32_t *word,
-                    uint32_t seen, int64_t timeout_ns);
+/* The same, but only who sleeps in EMU_LANE_WORK is woken; the SLEEPERS bit stays for the others,
+ * who sleep on. For a change that they need not see. */
+bool emu_word_replace_for_work(_Atomic uint32_t *word, uint32_t seen, uint32_t wanted);
+
+#define EMU_LANE_WORK UINT32_C(1)
+#define EMU_LANE_REST UINT32_C(2)
+#define EMU_LANE_ALL UINT32_MAX
+
+struct emu_sleep {
+    _Atomic uint32_t *word;
+    uint32_t seen;
+    int64_t timeout_ns; /* < 0: until the word changes */
+    uint32_t lanes;     /* EMU_LANE_ALL, or those in which one may be woken */
+};
+
+/* Sleep while *word == seen. rank tells its board where it sleeps, so that emu_abort_post finds
+ * it. Returns early at will: look at the word again. */
+void emu_word_sleep(const struct emu_segment *segment, uint32_t rank,
+                    const struct emu_sleep *sleep);
 
 #endif

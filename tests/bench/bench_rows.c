@@ -92,9 +92,10 @@ Test(bench_rows, figures_follow_from_what_was_measured, .init = set_up, .fini = 
 Test(regimes, thresholds_are_those_of_the_segment, .init = set_up, .fini = tear_down)
 {
     struct emu_regimes regimes;
+    struct emu_reason reason;
     struct emu_segment segment;
     struct emu_segment_params params = {.roster = &roster};
-    cr_assert_eq(emu_regimes_of(&roster, &regimes), EMU_OK);
+    cr_assert_eq(emu_regimes_of(&roster, &regimes, &reason), EMU_OK);
     cr_assert_eq(emu_segment_plan(&params, &segment), EMU_OK);
     segment.base = calloc(1, segment.bytes); /* touched by nobody */
     cr_assert_not_null(segment.base);

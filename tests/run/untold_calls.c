@@ -60,7 +60,7 @@ static void disagree(void)
     struct emu_ring ring = emu_ring_of(&segment, 1);
     for (uint32_t member = 0; member < 3; member++) {
         struct emu_note note = {.index = 3, .count = member, .group = 1};
-        emu_slot_sign(&ring, 3, member, &note, 1);
+        emu_slot_sign(&ring, 3, member, &note, &(struct emu_offer){.rounds = 1});
         emu_slot_announce(&ring, 3, member, 0, 1);
     }
     atomic_store(&ring.head->broken, 0);

@@ -55,7 +55,7 @@ static void sign(uint32_t rank, uint32_t group, uint64_t index)
     struct emu_call call = {.kind = EMU_BARRIER, .group = group};
     struct emu_note note;
     emu_note_of(&call, index, &note);
-    emu_slot_sign(&ring, index, member, &note, 1);
+    emu_slot_sign(&ring, index, member, &note, &(struct emu_offer){.rounds = 1});
     emu_slot_announce(&ring, index, member, 0, 1);
 }
 
@@ -141,7 +141,7 @@ static void sign_rounds(uint32_t rank, uint64_t rounds, uint64_t announced)
     struct emu_call call = {.kind = EMU_BARRIER, .group = WORLD_GROUP};
     struct emu_note note;
     emu_note_of(&call, 0, &note);
-    emu_slot_sign(&ring, 0, rank, &note, rounds);
+    emu_slot_sign(&ring, 0, rank, &note, &(struct emu_offer){.rounds = rounds});
     for (uint64_t round = 0; round < announced; round++)
         emu_slot_announce(&ring, 0, rank, round, rounds);
 }

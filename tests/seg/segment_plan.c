@@ -69,10 +69,10 @@ Test(ring, gives_every_member_its_own_bytes)
                 struct emu_slot_entry *entry = emu_ring_entry(&ring, k, m);
                 cr_expect((unsigned char *)(entry + 1) <=
                           small.segment.base + small.segment.stages);
-                cr_expect_eq(entry->unused, 0, "nobody has marked it yet");
-                entry->unused = 1;
+                cr_expect_eq(entry->input, 0, "nobody has marked it yet");
+                entry->input = 1;
                 for (uint64_t round = 0; round < 2; round++) {
-                    unsigned char *stage = emu_ring_deposit(&ring, k, m, round, 1000);
+                    unsigned char *stage = emu_ring_deposit(&ring, k, m, round, ring.chunk_bytes);
                     cr_expect(stage[0] == 0 && stage[ring.chunk_bytes - 1] == 0);
                     stage[0] = stage[ring.chunk_bytes - 1] = 1;
                     count++;

@@ -27,7 +27,7 @@ static void sign(uint64_t index, uint32_t member, uint64_t count, uint64_t round
     struct emu_call call = {.kind = EMU_ALL_REDUCE, .count = count};
     struct emu_note note;
     emu_note_of(&call, index, &note);
-    emu_slot_sign(&ring, index, member, &note, rounds);
+    emu_slot_sign(&ring, index, member, &note, &(struct emu_offer){.rounds = rounds});
     emu_slot_announce(&ring, index, member, 0, rounds);
 }
 
@@ -125,7 +125,7 @@ Test(slot, that_all_had_announced_is_completed_by_the_launcher)
     struct emu_call call = {.kind = EMU_ALL_REDUCE, .count = 5};
     struct emu_note note;
     emu_note_of(&call, 0, &note);
-    emu_slot_sign(&ring, 0, 2, &note, 1);
+    emu_slot_sign(&ring, 0, 2, &note, &(struct emu_offer){.rounds = 1});
     atomic_fetch_add(&emu_ring_slot(&ring, 0)->deposited[0], 1);
     emu_segment_fail_rank(&small.segment, 2);
     cr_expect_eq(emu_slot_decision(&ring, 0), EMU_SLOT_COMPLETE);

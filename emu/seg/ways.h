@@ -1,0 +1,65 @@
+/* Which way do the bytes of a collective go?
+ *
+ *   each    members deposit, everyone folds or copies for itself         short; ranks <= cores
+ *   last    members deposit, who comes last folds for all, the others    short; more ranks than
+ * cores copy its result: one switch of the processor per rank lent    nobody deposits; when all
+ * agree, units of the work are       long, all buffers in the taken from one counter by members
+ * that run on different      segment, no checksums and no cores: fold in the cache, write every
+ * output                 coefficients rounds  members deposit chunk by chunk, everyone takes for
+ * itself    long, else
+ *
+ * Every way folds in the order of group ranks, element by element, so the bits are the same. The
+ * choice depends on the call's signature and on this table alone, which is made once by the
+ * launcher: all members of a group choose alike.
+ *
+ * units: bytes of the largest input of a member. Figures behind the defaults: the group ways in
+ * emu/comm/README.md.
+ */
+#ifndef EMU_SEG_WAYS_H
+#define EMU_SEG_WAYS_H
+
+#include "os/reason.h"
+
+#include <meshemu/status.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu_ways {
+    uint32_t cores;          /* a group of more members than these takes turns on them */
+    uint64_t lend_from_few;  /* inputs above this are lent, in groups of up to `cores` */
+    uint64_t lend_from_many; /* in larger groups */
+    uint64_t unit_bytes;     /* most of an input that is worked on at a time */
+    uint64_t stream_from;    /* outputs written past the cache, from this many bytes in all on */
+};
+
+/* cores: processors the ranks may use, at least 1. */
+struct emu_ways emu_ways_of(uint32_t cores);
+
+/* "few=4096,unit=8192": the values of EMU_WAYS_LIST named here, in place of those in *ways; NULL
+ * names none. EMU_EINVAL with the reason: an unknown name, no number, out of its bounds. */
+#define EMU_WAYS_LIST(X)                                                                           \
+    X(cores, "cores", 1, UINT32_MAX, 1)                                                            \
+    X(lend_from_few, "few", 0, UINT64_MAX, 1)                                                      \
+    X(lend_from_many, "many", 0, UINT64_MAX, 1)                                                    \
+    X(unit_bytes, "unit", 64, 1 << 20, 64)                                                         \
+    X(stream_from, "stream", 0, UINT64_MAX, 1)
+EMU_MUST_CHECK enum emu_status emu_ways_parse(const char *text, struct emu_ways *ways,
+                                              struct emu_reason *reason);
+
+/* The ways of this machine, with what the environment variable MESHEMU_WAYS fixes. */
+EMU_MUST_CHECK enum emu_status emu_ways_here(struct emu_ways *ways, struct emu_reason *reason);
+
+/* Is an input of this size lent, by a group of `size`, if all else allows it? */
+static inline bool emu_ways_lend(const struct emu_ways *ways, uint32_t size, uint64_t bytes)
+{
+    return bytes > (size <= ways->cores ? ways->lend_from_few : ways->lend_from_many);
+}
+
+/* Does who comes last fold for all? */
+static inline bool emu_ways_last_folds(const struct emu_ways *ways, uint32_t size)
+{
+    return size > ways->cores;
+}
+
+#endif
