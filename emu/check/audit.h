@@ -121,6 +121,12 @@ bool emu_check_binding(const struct emu_evidence *evidence, uint32_t rank, uint3
 const char *emu_check_name(enum emu_check check);
 void emu_audit_init(struct emu_audit *audit); /* all skipped, no findings */
 void emu_audit_finish(struct emu_audit *audit);
+/* Index of the first fault from `from` on; findings.count where there is none. */
+size_t emu_audit_first_fault(const struct emu_audit *audit, size_t from);
+
+/* Findings from `from` on that the one at `cause` explains become consequences of it. */
+void emu_audit_subordinate(struct emu_audit *audit, size_t cause, size_t from);
+
 /* Say why a check never ran. */
 void emu_audit_skip(struct emu_audit *audit, enum emu_check check, const char *why);
 

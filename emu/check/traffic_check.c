@@ -16,7 +16,8 @@ static struct difference first_difference(const struct emu_evidence *evidence, u
 {
     const struct emu_plan *plan = evidence->plan;
     const struct emu_step_record *record = evidence->records[rank];
-    struct emu_traffic_plan want = emu_plan_traffic(plan, rank);
+    struct emu_traffic_plan want =
+        evidence->step == 0 ? emu_initial_traffic(plan, rank) : emu_plan_traffic(plan, rank);
     for (uint32_t i = 0; i < plan->roster.family_count; i++)
         if (record->family_bytes[i] != want.family[i])
             return (struct difference){plan->roster.families[i].name, false, want.family[i],
@@ -32,11 +33,13 @@ static void report(const struct emu_evidence *evidence, uint32_t rank,
                    const struct difference *difference, struct emu_finding *finding)
 {
     struct emu_text where = {0};
+    if (evidence->step == 0)
+        emu_text_puts(&where, "before the first step: ");
+    else
+        emu_text_printf(&where, "step %" PRIu64 ": ", evidence->step);
     emu_rank_text(&where, emu_evidence_mesh(evidence), rank);
-    emu_finding_message(finding,
-                        "step %" PRIu64 ": %s sent %" PRIu64 " bytes %s %s where the plan predicts "
-                        "%" PRIu64,
-                        evidence->step, emu_text_get(&where), difference->got,
+    emu_finding_message(finding, "%s sent %" PRIu64 " bytes %s %s where the plan predicts %" PRIu64,
+                        emu_text_get(&where), difference->got,
                         difference->messages ? "of messages along" : "in collectives over",
                         difference->name, difference->expected);
     emu_text_finish(&where);

@@ -25,6 +25,7 @@ enum emu_cp_split { EMU_CONTIGUOUS, EMU_BALANCED };
 enum emu_optimizer_kind { EMU_SGD, EMU_MOMENTUM, EMU_ADAMW };
 enum emu_optimizer_shard { EMU_SHARD_NONE, EMU_ZERO1, EMU_ZERO2, EMU_ZERO3 };
 enum emu_schedule_kind { EMU_ONE_F_ONE_B, EMU_GPIPE };
+enum emu_initial { EMU_INITIAL_SEED, EMU_INITIAL_BROADCAST };
 enum emu_arithmetic { EMU_ARITH_F64, EMU_ARITH_F32, EMU_ARITH_EXACT };
 enum emu_positions { EMU_ROTARY, EMU_LEARNED, EMU_POSITIONS_NONE };
 enum emu_recompute { EMU_RECOMPUTE_NONE, EMU_RECOMPUTE_SELECTIVE, EMU_RECOMPUTE_FULL };
@@ -113,6 +114,7 @@ struct emu_optimizer_config {
 struct emu_train_config {
     uint64_t steps, seed;
     enum emu_schedule_kind schedule;
+    enum emu_initial initial;
 };
 
 struct emu_checks_config {

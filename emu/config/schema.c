@@ -40,6 +40,7 @@ LIST(optimizers, {"sgd", EMU_SGD}, {"momentum", EMU_MOMENTUM}, {"adamw", EMU_ADA
 LIST(shards, {"none", EMU_SHARD_NONE}, {"zero1", EMU_ZERO1}, {"zero2", EMU_ZERO2},
      {"zero3", EMU_ZERO3});
 LIST(schedules, {"1f1b", EMU_ONE_F_ONE_B}, {"gpipe", EMU_GPIPE});
+LIST(initials, {"seed", EMU_INITIAL_SEED}, {"broadcast", EMU_INITIAL_BROADCAST});
 LIST(arithmetics, {"f64", EMU_ARITH_F64}, {"f32", EMU_ARITH_F32}, {"exact", EMU_ARITH_EXACT});
 LIST(recomputes, {"none", EMU_RECOMPUTE_NONE}, {"selective", EMU_RECOMPUTE_SELECTIVE},
      {"full", EMU_RECOMPUTE_FULL});
@@ -223,6 +224,8 @@ static const struct emu_key rows[] = {
     COUNT("train.seed", train.seed, .fallback = "1", .help = "of every random number"),
     WORD("train.schedule", train.schedule, schedules, .fallback = "1f1b",
          .help = "order of microbatches in the pipeline"),
+    WORD("train.initial", train.initial, initials, .fallback = "seed",
+         .help = "every rank draws its parameters, or the first copy broadcasts"),
 
     WORD("arithmetic", arithmetic, arithmetics, .fallback = "f64",
          .help = "exact: inputs for which nothing rounds, compared bit for bit"),

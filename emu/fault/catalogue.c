@@ -91,8 +91,8 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
     [EMU_FAULT_SAME_SEED_TP] = {EMU_FAULT_BY_STATE, KEY(PARAM), 0, CLASS(INIT_MISMATCH),
                                 "all tp ranks draw the elements of the first shard"},
     [EMU_FAULT_SKIP_BROADCAST] = {EMU_FAULT_BY_STATE, KEY(RANK), KEY(RANK), CLASS(INIT_MISMATCH),
-                                  "the rank leaves out the first broadcast; `run` has none: every "
-                                  "rank draws its parameters in place"},
+                                  "the copies of the rank's parameters are not synchronised before "
+                                  "the first step (train.initial: broadcast)"},
     [EMU_FAULT_WRONG_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK), CLASS(SHARD_TILING),
                                "the rank loads the shard of the next tp rank"},
     [EMU_FAULT_REPLICATE_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK),

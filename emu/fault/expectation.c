@@ -1,5 +1,6 @@
 #include "fault/expectation.h"
 
+#include "plan/initial.h"
 #include "seg/board.h"
 
 #include <string.h>
@@ -36,6 +37,37 @@ static bool any_shard(const struct emu_fault *fault, const struct emu_plan *plan
     return false;
 }
 
+static uint32_t rank_of(const struct emu_fault *fault)
+{
+    return (uint32_t)fault->value[EMU_KEY_RANK].number;
+}
+
+/* Does the rank draw a parameter of those meant, with numbers that a seed decides? */
+static bool draws(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    bool exact = plan->config->arithmetic == EMU_ARITH_EXACT;
+    uint32_t stage = emu_mesh_coord(plan->roster.mesh, rank_of(fault), "pp");
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        if (emu_tensor_held(plan, i, stage) && emu_initial_draws(plan, i, rank_of(fault)) &&
+            (exact || plan->tensors[i].init == EMU_INIT_UNIFORM) &&
+            (!emu_fault_has(fault, EMU_KEY_PARAM) ||
+             emu_glob_match(fault->value[EMU_KEY_PARAM].text, plan->tensors[i].name)))
+            return true;
+    return false;
+}
+
+/* Does the rank wait for a parameter that is not all zeros? */
+static bool gets_copies(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    bool exact = plan->config->arithmetic == EMU_ARITH_EXACT;
+    uint32_t stage = emu_mesh_coord(plan->roster.mesh, rank_of(fault), "pp");
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        if (emu_tensor_held(plan, i, stage) && !emu_initial_draws(plan, i, rank_of(fault)) &&
+            (exact || plan->tensors[i].init != EMU_INIT_ZEROS))
+            return true;
+    return false;
+}
+
 static const char *skip_of_call(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     const struct emu_mesh *mesh = plan->roster.mesh;
@@ -45,7 +77,9 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
         company += mesh->axes[a].size > 1;
     switch (fault->kind) {
     case EMU_FAULT_WRONG_ROOT:
-        return "the training step makes no call with a root";
+        return emu_initial_calls(plan, rank_of(fault)) == 0
+                   ? "no call has a root: see train.initial"
+                   : NULL;
     case EMU_FAULT_WRONG_AXIS:
         return company < 2 ? "the mesh has one axis with more than one rank" : NULL;
     case EMU_FAULT_CRASH:
@@ -96,8 +130,12 @@ static const char *skip_of_algebra(const struct emu_fault *fault, const struct e
 static const char *skip_of_state(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     switch (fault->kind) {
+    case EMU_FAULT_SEED_REPLICA:
+        return draws(fault, plan) ? NULL : "the rank draws no such parameter: it gets a copy";
     case EMU_FAULT_SKIP_BROADCAST:
-        return "the training step broadcasts nothing: every rank draws in place";
+        if (plan->config->train.initial != EMU_INITIAL_BROADCAST)
+            return "every rank draws its parameters in place: see train.initial";
+        return gets_copies(fault, plan) ? NULL : "the rank gets no copy: it draws its parameters";
     case EMU_FAULT_SAME_SEED_TP:
     case EMU_FAULT_WRONG_SHARD:
     case EMU_FAULT_REPLICATE_SHARD:
@@ -140,6 +178,23 @@ static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan 
         return emu_fault_has(fault, EMU_KEY_RANK) && sources_combined(plan) > 1
                    ? CLASS(LOST_MICROBATCH) | CLASS(TOKEN_WEIGHT)
                    : CLASS(LOST_MICROBATCH);
+    case EMU_FAULT_OTHER_DATA_TP: /* of other examples there may be more, or fewer */
+        return plan->batch % ((uint64_t)plan->dp * plan->microbatches)
+                   ? classes | CLASS(COUNT_MISMATCH)
+                   : classes;
+    case EMU_FAULT_FLIP_RESULT:
+    case EMU_FAULT_FLIP_INPUT:
+    case EMU_FAULT_NAN: /* it may be the initial broadcast that is meant */
+        return plan->config->train.initial == EMU_INITIAL_BROADCAST &&
+                       !emu_fault_has(fault, EMU_KEY_STEP)
+                   ? classes | CLASS(INIT_MISMATCH)
+                   : classes;
+    case EMU_FAULT_WRONG_SHARD: /* a copy of another block, or of another size */
+    case EMU_FAULT_REPLICATE_SHARD:
+    case EMU_FAULT_TRANSPOSED_MESH:
+        return plan->config->train.initial == EMU_INITIAL_BROADCAST
+                   ? classes | CLASS(INIT_MISMATCH) | CLASS(COUNT_MISMATCH)
+                   : classes;
     default:
         return classes;
     }

@@ -1,5 +1,7 @@
 #include "fault/fault_steps.h"
 
+#include "plan/initial.h"
+
 #include <assert.h>
 
 /* Which question each kind answers; the others answer none. */
@@ -26,6 +28,8 @@ static int deviation_of(enum emu_fault_kind kind)
         return EMU_DEVIATE_SEED;
     case EMU_FAULT_SAME_SEED_TP:
         return EMU_DEVIATE_SAME_SEED;
+    case EMU_FAULT_SKIP_BROADCAST:
+        return EMU_DEVIATE_SKIP_BROADCAST;
     case EMU_FAULT_WRONG_SHARD:
         return EMU_DEVIATE_SHARD;
     case EMU_FAULT_REPLICATE_SHARD:
@@ -50,9 +54,18 @@ static bool same_source(const struct emu_plan *plan, uint32_t a, uint32_t b)
            emu_mesh_coord(mesh, a, "cp") == emu_mesh_coord(mesh, b, "cp");
 }
 
-static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault *fault,
-                    uint32_t rank)
+/* Copies of one block of the tensor: they synchronise, or none of them does. */
+static bool same_copies(const struct emu_plan *plan, uint32_t tensor, uint32_t a, uint32_t b)
 {
+    uint32_t group, other;
+    return emu_initial_group(plan, tensor, a, &group) &&
+           emu_initial_group(plan, tensor, b, &other) && group == other;
+}
+
+static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault *fault,
+                    const struct emu_deviation_place *place)
+{
+    uint32_t rank = place->rank;
     uint32_t meant = (uint32_t)fault->value[EMU_KEY_RANK].number;
     if (!emu_fault_has(fault, EMU_KEY_RANK))
         return true;
@@ -63,6 +76,8 @@ static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault 
     case EMU_FAULT_DROP_MICROBATCH:
     case EMU_FAULT_REPEAT_MICROBATCH:
         return same_source(steps->plan, meant, rank);
+    case EMU_FAULT_SKIP_BROADCAST:
+        return same_copies(steps->plan, place->tensor, meant, rank);
     default:
         return rank == meant;
     }
@@ -125,7 +140,7 @@ static bool acts(const struct emu_fault_steps *steps, size_t i,
     if (is_of_a_microbatch(fault->kind) &&
         place->micro != emu_fault_number(fault, EMU_KEY_MICRO, 0))
         return false;
-    return on_rank(steps, fault, place->rank) && at_tensor(steps, i, place);
+    return on_rank(steps, fault, place) && at_tensor(steps, i, place);
 }
 
 static uint64_t divisor_of(const struct emu_fault_steps *steps, const struct emu_fault *fault,

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include "plan/initial.h"
 #include "plan/model.h"
 
 #include <stdio.h>
@@ -86,6 +87,8 @@ static enum emu_status plan_groups(struct emu_plan *plan, const struct emu_mesh 
         status = plan_shards(plan, mesh, derive);
     if (status == EMU_OK)
         status = emu_recipe_resolve(plan->config, derive, &plan->roster, &plan->recipe);
+    if (status == EMU_OK)
+        status = emu_initial_groups(plan);
     return status;
 }
 

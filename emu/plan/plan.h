@@ -60,6 +60,8 @@ struct emu_plan {
     struct emu_axes shard_axes;     /* of the shard group, in the order of optimizer.over */
     uint32_t shard_family;          /* UINT32_MAX: nothing is divided */
     uint32_t shard_parts;           /* members of the shard group, 1 where nothing is divided */
+    uint32_t
+        copy_family[2];   /* whole on tp, or sharded by it: see plan/initial.h; UINT32_MAX: none */
     uint32_t norm_parts;  /* members the shard group has or would have: the norm adds by them */
     enum emu_dtype dtype; /* of values */
     bool keeps_ledger;    /* coefficients travel with the gradients */

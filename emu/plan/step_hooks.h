@@ -26,9 +26,10 @@ enum emu_deviation {
     EMU_DEVIATE_READ, /* *number: the source whose examples are read */
     /* One tensor, before the first step. */
     EMU_DEVIATE_SEED,
-    EMU_DEVIATE_SAME_SEED,  /* the elements of tp 0 are drawn into this rank's block */
-    EMU_DEVIATE_SHARD,      /* *number: the tp coordinate whose block is loaded */
-    EMU_DEVIATE_HOLD_WHOLE, /* in place of a shard */
+    EMU_DEVIATE_SAME_SEED,      /* the elements of tp 0 are drawn into this rank's block */
+    EMU_DEVIATE_SHARD,          /* *number: the tp coordinate whose block is loaded */
+    EMU_DEVIATE_HOLD_WHOLE,     /* in place of a shard */
+    EMU_DEVIATE_SKIP_BROADCAST, /* the initial one; all copies are asked and answer alike */
     /* The rank. */
     EMU_DEVIATE_TRANSPOSED, /* dp and tp are taken for each other */
     EMU_DEVIATE_SKIP_UPDATE

@@ -1,6 +1,7 @@
 #include "plan/traffic.h"
 
 #include "mesh/cost.h"
+#include "plan/initial.h"
 #include "plan/positions.h"
 
 /* Where a rank stands and what it counts into. */
@@ -193,5 +194,22 @@ struct emu_traffic_plan emu_plan_traffic(const struct emu_plan *plan, uint32_t r
         if (emu_tensor_held(plan, i, l.stage))
             add_tensor(&l, i, emu_plan_shard_index(plan, rank));
     add_scalars(&l);
+    return out;
+}
+
+struct emu_traffic_plan emu_initial_traffic(const struct emu_plan *plan, uint32_t rank)
+{
+    struct emu_traffic_plan out = {{0}, {0}};
+    uint32_t tp = emu_mesh_coord(plan->roster.mesh, rank, "tp");
+    for (uint32_t i = 0; i < plan->tensor_count; i++) {
+        uint32_t family = emu_initial_family(plan, i);
+        if (family == UINT32_MAX ||
+            !emu_tensor_held(plan, i, emu_mesh_coord(plan->roster.mesh, rank, "pp")))
+            continue;
+        struct emu_block block = emu_tensor_block(plan, i, tp);
+        uint64_t bytes = block.rows * block.columns * emu_dtype_bytes(plan->dtype);
+        out.family[family] += emu_cost_bytes(EMU_BROADCAST, EMU_LAYOUT_EQUAL, bytes,
+                                             plan->roster.families[family].group_size);
+    }
     return out;
 }

@@ -15,4 +15,7 @@ struct emu_traffic_plan {
 
 struct emu_traffic_plan emu_plan_traffic(const struct emu_plan *plan, uint32_t rank);
 
+/* Likewise before the first step: the broadcasts of plan/initial.h. */
+struct emu_traffic_plan emu_initial_traffic(const struct emu_plan *plan, uint32_t rank);
+
 #endif

@@ -102,9 +102,10 @@ static void add_training(const struct emu_training_result *result, struct emu_te
     const struct emu_config *config = result->config;
     char rate[EMU_NUMBER_MAX];
     emu_text_printf(out,
-                    "training  %s, lr %s, %" PRIu64 " step%s, seed %" PRIu64 ", %s arithmetic\n",
+                    "training  %s, lr %s, %" PRIu64 " step%s, seed %" PRIu64 "%s, %s arithmetic\n",
                     optimizers[config->optimizer.kind], emu_number_f64(config->optimizer.lr, rate),
                     config->train.steps, plural(config->train.steps), config->train.seed,
+                    config->train.initial == EMU_INITIAL_BROADCAST ? " by broadcast" : "",
                     arithmetics[config->arithmetic]);
 }
 

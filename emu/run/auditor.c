@@ -246,57 +246,21 @@ static enum emu_gate_verdict judge(const struct emu_auditor *auditor)
     return faulty && !auditor->options->keep_going ? EMU_GATE_STOP : EMU_GATE_GO_ON;
 }
 
-/* Gate 0: the parameters were drawn and nothing has run yet. */
+/* Gate 0: the parameters were drawn, and broadcast where the config says so; no step has run yet.
+ * Broadcasts that were left out show in the parameters first. */
 static void audit_start(struct emu_auditor *auditor)
 {
-    emu_check_tiling(&auditor->evidence, &auditor->audit);
-    emu_check_init(&auditor->evidence, &auditor->audit);
-    emu_check_memory(&auditor->evidence, &auditor->audit);
-}
-
-/* What the coefficients already explain is told as their consequence: copies that differ because a
- * source is missing in some, values that differ from the oracle because the coefficients do. */
-static bool follows(enum emu_class cause, enum emu_class other)
-{
-    switch (other) {
-    case EMU_CLASS_REPLICA_DIVERGENCE:
-    case EMU_CLASS_ORACLE_MISMATCH:
-    case EMU_CLASS_TRAFFIC_MISMATCH: /* a reduction too many or too few */
-        return true;
-    case EMU_CLASS_WRONG_NORM:
-        return cause == EMU_CLASS_WRONG_NORM || cause == EMU_CLASS_DATA_DIVERGENCE;
-    case EMU_CLASS_WRONG_SCALE: /* other examples, another number of valid tokens */
-        return cause == EMU_CLASS_DATA_DIVERGENCE;
-    default:
-        return false;
-    }
-}
-
-static void subordinate(struct emu_audit *audit, size_t cause, size_t from)
-{
-    struct emu_findings *findings = &audit->findings;
-    size_t kept = from;
-    for (size_t i = from; i < findings->count; i++) {
-        struct emu_finding *finding = &findings->items[i];
-        if (!follows(findings->items[cause].class_id, finding->class_id)) {
-            findings->items[kept++] = *finding;
-            continue;
-        }
-        emu_finding_consequence(&findings->items[cause], "%s: %s",
-                                emu_class_name(finding->class_id),
-                                finding->message ? finding->message : "");
-        emu_finding_finish(finding);
-    }
-    findings->count = kept;
-}
-
-/* Index of the first fault from `from` on; findings.count where there is none. */
-static size_t first_fault(const struct emu_audit *audit, size_t from)
-{
-    size_t i = from;
-    while (i < audit->findings.count && audit->findings.items[i].note)
-        i++;
-    return i;
+    struct emu_audit *audit = &auditor->audit;
+    size_t before = audit->findings.count;
+    emu_check_tiling(&auditor->evidence, audit);
+    emu_check_init(&auditor->evidence, audit);
+    emu_check_memory(&auditor->evidence, audit);
+    size_t cause = emu_audit_first_fault(audit, before), from = audit->findings.count;
+    if (auditor->plan->config->train.initial != EMU_INITIAL_BROADCAST)
+        return;
+    emu_check_traffic(&auditor->evidence, audit);
+    if (cause < from)
+        emu_audit_subordinate(audit, cause, from);
 }
 
 /* The first rank that rounded something in this step; false where none did. */
@@ -350,13 +314,13 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     if (checks_due(auditor, evidence->step))
         emu_check_data(evidence, audit);
     size_t beyond_data = audit->findings.count;
-    bool data_right = first_fault(audit, before) == beyond_data;
+    bool data_right = emu_audit_first_fault(audit, before) == beyond_data;
     if (auditor->plan->keeps_ledger && checks_due(auditor, evidence->step))
         emu_check_ledger(evidence, audit);
-    bool sums_right = first_fault(audit, beyond_data) == audit->findings.count;
+    bool sums_right = emu_audit_first_fault(audit, beyond_data) == audit->findings.count;
     if (sums_right)
         emu_check_norm(evidence, audit);
-    size_t cause = first_fault(audit, before);
+    size_t cause = emu_audit_first_fault(audit, before);
     size_t from = data_right ? audit->findings.count : beyond_data;
     bool none = cause == audit->findings.count;
     if (checks_due(auditor, evidence->step)) {
@@ -372,7 +336,7 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     }
     if (none)
         return;
-    subordinate(audit, cause, from);
+    emu_audit_subordinate(audit, cause, from);
     if (oracle && data_right && !sums_right)
         bind(auditor);
 }
@@ -392,7 +356,7 @@ static void keep_gradients(struct emu_auditor *auditor, enum emu_gate_verdict ve
 /* The ranks wait at the gate: the person may look at them before they go on. */
 static void ring(struct emu_auditor *auditor)
 {
-    size_t at = first_fault(&auditor->audit, 0);
+    size_t at = emu_audit_first_fault(&auditor->audit, 0);
     if (!auditor->bell || auditor->rung || at == auditor->audit.findings.count)
         return;
     auditor->rung = true;

@@ -2,6 +2,7 @@
 
 #include "fault/campaign_schedule.h"
 #include "fault/expectation.h"
+#include "plan/initial.h"
 #include "run/campaign_tokens.h"
 #include "run/fault_load.h"
 #include "run/training.h"
@@ -89,9 +90,12 @@ static const struct emu_finding *first_fault(const struct emu_findings *findings
 static uint64_t calls_of(const struct emu_training_result *result)
 {
     uint64_t least = UINT64_MAX;
-    for (uint32_t rank = 0; rank < result->job.world; rank++)
-        if (result->job.records[rank].begun < least)
-            least = result->job.records[rank].begun;
+    for (uint32_t rank = 0; rank < result->job.world; rank++) {
+        uint64_t begun = result->job.records[rank].begun;
+        uint64_t before = emu_initial_calls(result->plan, rank);
+        uint64_t stepped = begun > before ? begun - before : 0;
+        least = stepped < least ? stepped : least;
+    }
     return result->step_count && least >= result->step_count ? least / result->step_count : 1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "comm/rank.h"
 #include "train/deviate.h"
+#include "train/initial_state.h"
 #include "train/model_state.h"
 
 #include <stdlib.h>
@@ -149,44 +150,6 @@ enum emu_status emu_trainer_bytes(const struct emu_plan *plan, struct emu_share 
     return measure(plan, share, NULL, NULL, bytes);
 }
 
-static void draw(struct emu_trainer *trainer)
-{
-    const struct emu_kernels *kernels = trainer->nn.kernels;
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
-        struct emu_parameter *parameter = &trainer->parameters[i];
-        const struct emu_block *block = &parameter->block;
-        const struct emu_tensor_plan *tensor = &trainer->plan->tensors[i];
-        uint64_t columns = tensor->columns;
-        struct emu_block drawn = *block;
-        if (emu_deviates(trainer, EMU_DEVIATE_SAME_SEED, i, 0, NULL))
-            drawn = emu_tensor_block(trainer->plan, i, 0);
-        /* another seed: numbers that no element of the tensor has */
-        bool strange = emu_deviates(trainer, EMU_DEVIATE_SEED, i, 0, NULL);
-        uint64_t offset = strange ? tensor->rows * columns : 0;
-        if (!parameter->held)
-            continue;
-        kernels->zero(parameter->weight, parameter->room);
-        for (uint64_t e = 0; e < parameter->elements; e++) {
-            uint64_t row = drawn.first_row + e / block->columns;
-            uint64_t column = drawn.first_column + e % block->columns;
-            kernels->set(parameter->weight, e,
-                         emu_plan_draw(trainer->plan, i, offset + row * columns + column));
-        }
-    }
-}
-
-/* zero3: what this rank owns of the parameters just drawn. */
-static void keep_chunks(struct emu_trainer *trainer)
-{
-    uint64_t bytes = trainer->nn.kernels->bytes;
-    for (uint32_t i = 0; i < trainer->plan->tensor_count; i++) {
-        struct emu_parameter *p = &trainer->parameters[i];
-        if (p->held && p->weight_chunk && p->chunk.count)
-            memcpy(p->weight_chunk, (unsigned char *)p->weight + p->chunk.start * bytes,
-                   p->chunk.count * bytes);
-    }
-}
-
 /* Take the rank's arena and point everything into it. */
 static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank)
 {
@@ -205,9 +168,7 @@ static enum emu_status settle(struct emu_trainer *trainer, struct emu_rank *rank
     if (carver.failed)
         return EMU_EINTERNAL;
     ops_of(trainer)->wire(trainer);
-    draw(trainer);
-    keep_chunks(trainer);
-    return EMU_OK;
+    return emu_trainer_initialise(trainer);
 }
 
 static enum emu_status group_of(const struct emu_plan *plan, uint32_t family, uint32_t rank,

@@ -88,7 +88,8 @@ struct emu_share {
 EMU_MUST_CHECK enum emu_status emu_trainer_bytes(const struct emu_plan *plan,
                                                  struct emu_share share, uint64_t *bytes);
 
-/* Carve and draw the parameters; EMU_ENOMEM where the arena or the heap is too small. */
+/* Carve and draw the parameters; EMU_ENOMEM where the arena or the heap is too small. The status of
+ * the broadcasts, where the plan has them (plan/initial.h). */
 EMU_MUST_CHECK enum emu_status emu_trainer_create(const struct emu_plan *plan,
                                                   const struct emu_corpus *corpus,
                                                   struct emu_rank *rank,

@@ -54,8 +54,8 @@ Test(config_json, every_key_with_the_value_in_force)
                 "\"params\": \"all\", \"when\": \"step\", \"scale\": \"1\"}], \"scale_grad\": "
                 "\"1\", \"clip\": null, \"norm\": \"unique\"}, \"optimizer\": {\"kind\": \"sgd\", "
                 "\"lr\": 1, \"shard\": \"none\", \"over\": [\"dp\", \"cp\"]}, \"train\": "
-                "{\"steps\": 20, \"seed\": 1, \"schedule\": \"1f1b\"}, \"arithmetic\": "
-                "\"exact\", " DEFAULTS);
+                "{\"steps\": 20, \"seed\": 1, \"schedule\": \"1f1b\", \"initial\": \"seed\"}, "
+                "\"arithmetic\": \"exact\", " DEFAULTS);
 }
 
 Test(config_json, sections_left_out_are_null)
@@ -65,7 +65,8 @@ Test(config_json, sections_left_out_are_null)
                 "null, \"recipe\": null, \"optimizer\": {\"kind\": \"adamw\", \"lr\": 0.001, "
                 "\"beta1\": 0.9, \"beta2\": 0.999, \"epsilon\": 1e-08, \"weight_decay\": 0, "
                 "\"shard\": \"none\", \"over\": [\"dp\", \"cp\"]}, \"train\": {\"steps\": 20, "
-                "\"seed\": 1, \"schedule\": \"1f1b\"}, \"arithmetic\": \"f64\", " DEFAULTS);
+                "\"seed\": 1, \"schedule\": \"1f1b\", \"initial\": \"seed\"}, \"arithmetic\": "
+                "\"f64\", " DEFAULTS);
 }
 
 Test(config_json, printed_config_reads_back_as_itself)
