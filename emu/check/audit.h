@@ -63,7 +63,8 @@ struct emu_audit {
 /* Step 0: every block holds the bits that (seed, tensor, element) draws. INIT_MISMATCH. */
 void emu_check_init(const struct emu_evidence *evidence, struct emu_audit *audit);
 
-/* Blocks of the ranks that share all but the tp coordinate tile each tensor once. SHARD_TILING. */
+/* Blocks of the ranks that share all but the tp coordinate tile each tensor once, and the chunks of
+ * a shard group each block. SHARD_TILING. */
 void emu_check_tiling(const struct emu_evidence *evidence, struct emu_audit *audit);
 
 /* Ranks that must hold the same examples do (DATA_DIVERGENCE); over dp every sequence of the batch

@@ -11,6 +11,8 @@ static bool follows(enum emu_class cause, enum emu_class other)
     case EMU_CLASS_ORACLE_MISMATCH:
     case EMU_CLASS_TRAFFIC_MISMATCH: /* a reduction too many or too few */
         return true;
+    case EMU_CLASS_MEMORY_MISMATCH: /* another block than its own is of another size */
+        return cause == EMU_CLASS_SHARD_TILING;
     case EMU_CLASS_WRONG_NORM:
         return cause == EMU_CLASS_WRONG_NORM || cause == EMU_CLASS_DATA_DIVERGENCE;
     case EMU_CLASS_WRONG_SCALE: /* other examples, another number of valid tokens */

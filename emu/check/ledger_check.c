@@ -1,5 +1,6 @@
 /* The ledger check: judge every parameter, one finding for each cause. */
 #include "check/ledger_report.h"
+#include "check/ledger_stage.h"
 #include "ledger/value.h"
 
 #include <string.h>
@@ -90,12 +91,29 @@ static void note_neutral(const struct emu_evidence *evidence, const struct emu_m
     }
 }
 
+/* All tensors that share the case's cause: an equal judgement; or, where one pipeline stage alone
+ * has a wrong factor, any. Of these one with a single ratio speaks for all. */
+static void gather(struct emu_ledger_case *c, struct emu_ledger_evidence *ledger, bool one_stage)
+{
+    for (uint32_t k = c->tensor; k < c->tensors.size; k++) {
+        struct emu_ledger_judgement other = judge(c->evidence, ledger, k);
+        bool of_stage = one_stage && c->judgement.class_id == EMU_CLASS_WRONG_SCALE &&
+                        other.class_id == EMU_CLASS_WRONG_SCALE;
+        c->tensors.at[k] = !other.right && (of_stage || same_judgement(&c->judgement, &other));
+        if (!c->tensors.at[k] || c->judgement.uniform || !other.uniform)
+            continue;
+        c->judgement = other;
+        c->tensor = k;
+    }
+}
+
 /* Judge all tensors; equal judgements are one case. */
 static uint64_t judge_all(const struct emu_evidence *evidence, struct emu_ledger_evidence *ledger,
                           struct emu_marks *wrong, struct emu_audit *audit)
 {
-    uint32_t count = evidence->plan->tensor_count;
+    uint32_t count = evidence->plan->tensor_count, stage = 0;
     uint64_t differed = 0;
+    bool one_stage = emu_ledger_one_stage(evidence, ledger, &stage);
     for (uint32_t i = 0; i < count; i++) {
         struct emu_ledger_case c = {.evidence = evidence, .ledger = ledger, .tensor = i};
         if (wrong->at[i])
@@ -107,10 +125,7 @@ static uint64_t judge_all(const struct emu_evidence *evidence, struct emu_ledger
             emu_audit_no_memory(audit, EMU_CHECK_LEDGER);
             return differed;
         }
-        for (uint32_t k = i; k < count; k++) {
-            struct emu_ledger_judgement other = judge(evidence, ledger, k);
-            c.tensors.at[k] = !other.right && same_judgement(&c.judgement, &other);
-        }
+        gather(&c, ledger, one_stage);
         differed += emu_marks_count(&c.tensors);
         emu_marks_add(wrong, &c.tensors);
         emu_ledger_report(&c, audit);

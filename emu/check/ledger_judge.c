@@ -145,6 +145,11 @@ static uint64_t divisor_of(const struct view *v, enum emu_weight_law law, uint32
         for (uint32_t s = source - source % m; s < source - source % m + m; s++)
             sum += v->sources->tokens[s];
         return sum;
+    case EMU_WEIGHT_SLICE_MEANS:
+        for (uint32_t s = 0; s < v->count / v->sources->uses; s++)
+            sum +=
+                s / m % v->sources->cp == source / m % v->sources->cp ? v->sources->tokens[s] : 0;
+        return sum;
     case EMU_WEIGHT_MICRO_MEANS:
         for (uint32_t s = source % m; s < v->count / v->sources->uses; s += m)
             sum += v->sources->tokens[s];
@@ -176,7 +181,7 @@ static bool obeys(const struct view *v, uint32_t row, enum emu_weight_law law)
 static enum emu_weight_law law_of(const struct view *v, uint32_t row)
 {
     static const enum emu_weight_law laws[] = {EMU_WEIGHT_MICRO_MEANS, EMU_WEIGHT_RANK_MEANS,
-                                               EMU_WEIGHT_SOURCE_MEANS};
+                                               EMU_WEIGHT_SLICE_MEANS, EMU_WEIGHT_SOURCE_MEANS};
     for (unsigned i = 0; i < sizeof laws / sizeof laws[0]; i++)
         if (obeys(v, row, laws[i]))
             return laws[i];

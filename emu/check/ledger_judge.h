@@ -42,7 +42,8 @@ enum emu_weight_law {
     EMU_WEIGHT_OTHER,
     EMU_WEIGHT_SOURCE_MEANS, /* c ~ 1/tokens of the source: a mean of means over both */
     EMU_WEIGHT_RANK_MEANS, /* c ~ 1/tokens of the dp x cp owner: each rank's mean weighs the same */
-    EMU_WEIGHT_MICRO_MEANS /* c ~ 1/tokens of the microbatch over the mesh */
+    EMU_WEIGHT_SLICE_MEANS, /* c ~ 1/tokens of the cp slice over dp and microbatches */
+    EMU_WEIGHT_MICRO_MEANS  /* c ~ 1/tokens of the microbatch over the mesh */
 };
 
 struct emu_ledger_judgement {

@@ -206,15 +206,25 @@ void emu_ledger_tell_untied(const struct emu_ledger_case *c, struct emu_finding 
     name_axes(c, differs, finding, &axes);
     struct emu_text part = {0};
     bool partly = tell_part(c, differs, &part);
+    struct emu_text others = {0}; /* axes that are missing too */
+    int pp = emu_mesh_find(mesh_of(c), "pp");
+    for (uint32_t a = 0; a < mesh_of(c)->axis_count; a++)
+        if (differs[a] && (int)a != pp)
+            emu_text_printf(&others, "%s%s", others.size > 0 ? " and " : ", nor over ",
+                            mesh_of(c)->axes[a].name);
     emu_finding_message(finding,
                         "%s is one tied table on two stages, but its copies are trained apart: the "
-                        "gradients of its two uses were %s over the ends of the pipeline",
-                        name, partly ? "summed only in part" : "not summed");
+                        "gradients of its two uses were %s over the ends of the pipeline%s",
+                        name, partly ? "summed only in part" : "not summed",
+                        partly ? "" : emu_text_get(&others));
     emu_text_printf(why, "the copies differ along %s; ", emu_text_get(&axes));
     if (partly)
         emu_text_puts(why, emu_text_get(&part));
     else
-        emu_text_printf(why, "the sum that is missing is {over: tied, op: sum, params: %s}", name);
+        emu_text_printf(why, "the sum that is missing is {over: tied, op: sum, params: %s}%s%s",
+                        name, others.size > 0 ? ", and one over " : "",
+                        others.size > 0 ? emu_text_get(&others) + strlen(", nor over ") : "");
+    emu_text_finish(&others);
     emu_text_finish(&part);
     emu_text_finish(&axes);
 }

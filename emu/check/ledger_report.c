@@ -1,5 +1,6 @@
 #include "check/ledger_report.h"
 
+#include "check/ledger_stage.h"
 #include "check/ledger_words.h"
 #include "ledger/field.h"
 
@@ -154,6 +155,25 @@ static void tell(const struct emu_ledger_case *c, struct emu_finding *finding, s
     }
 }
 
+/* A factor that one pipeline stage alone got wrong: its ranks are to blame. */
+static void tell_stage(const struct emu_ledger_case *c, struct emu_finding *finding,
+                       struct emu_text *why)
+{
+    const struct emu_mesh *mesh = plan_of(c)->roster.mesh;
+    uint32_t stage = 0;
+    if (c->judgement.class_id != EMU_CLASS_WRONG_SCALE ||
+        !emu_ledger_one_stage(c->evidence, c->ledger, &stage))
+        return;
+    emu_text_printf(why,
+                    "\ncause: a factor of pipeline stage %u alone; the gradients of the other "
+                    "stages are right",
+                    (unsigned)stage);
+    emu_finding_axis(finding, "pp");
+    for (uint32_t rank = 0; rank < mesh->world; rank++)
+        if (emu_mesh_coord(mesh, rank, "pp") == stage)
+            emu_finding_culprit(finding, rank);
+}
+
 void emu_ledger_report(const struct emu_ledger_case *c, struct emu_audit *audit)
 {
     struct emu_finding *finding = emu_findings_add(&audit->findings, c->judgement.class_id);
@@ -163,6 +183,7 @@ void emu_ledger_report(const struct emu_ledger_case *c, struct emu_audit *audit)
     }
     struct emu_text why = {0};
     tell(c, finding, &why);
+    tell_stage(c, finding, &why);
     if (why.size > 0)
         emu_finding_set_text(&finding->explanation, "%s", emu_text_get(&why));
     emu_text_finish(&why);

@@ -256,6 +256,7 @@ void emu_ledger_tell_weights(const struct emu_ledger_case *c, struct emu_finding
         [EMU_WEIGHT_OTHER] = "no law of means gives these weights",
         [EMU_WEIGHT_SOURCE_MEANS] = "a mean of means over microbatches and ranks",
         [EMU_WEIGHT_RANK_MEANS] = "a mean of means over ranks",
+        [EMU_WEIGHT_SLICE_MEANS] = "a mean of means over cp slices",
         [EMU_WEIGHT_MICRO_MEANS] = "a mean of means over microbatches"};
     const struct emu_ledger_judgement *j = &c->judgement;
     char least[EMU_RATIONAL_TEXT_MAX], most[EMU_RATIONAL_TEXT_MAX];
@@ -278,7 +279,7 @@ void emu_ledger_tell_weights(const struct emu_ledger_case *c, struct emu_finding
         emu_ledger_tell_differing(c, &list, why);
     emu_recipe_factors_finish(&list);
     static const char *const owners[] = {"dp", "cp"};
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = j->law == EMU_WEIGHT_SLICE_MEANS; i < 2; i++)
         if (emu_mesh_size(mesh_of(c), owners[i]) > 1 && j->law != EMU_WEIGHT_MICRO_MEANS)
             emu_finding_axis(finding, owners[i]);
 }

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "check/audit_parts.h"
 #include "check/evidence.h"
+#include "check/norm_parts.h"
 #include "ledger/explain.h"
 
 #include <float.h>
@@ -64,10 +65,12 @@ static uint32_t holders_of(const struct emu_evidence *evidence, uint32_t tensor)
     return holders;
 }
 
-/* How many ranks hold each element of a tensor. */
+/* How many ranks keep the gradient of each element of a tensor. */
 static uint32_t copies_of(const struct emu_evidence *evidence, uint32_t tensor)
 {
     uint32_t parts = emu_tensor_is_shard(evidence->plan, tensor) ? evidence->plan->tp : 1;
+    if (emu_plan_shards_gradients(evidence->plan))
+        parts *= evidence->plan->shard_parts;
     return holders_of(evidence, tensor) / parts;
 }
 
@@ -147,8 +150,8 @@ static void tell_each(const struct emu_evidence *evidence, struct emu_text *why)
         emu_text_printf(why, ", ... (%" PRIu32 " ranks)", world);
 }
 
-static void tell_reason(const struct emu_evidence *evidence, double wanted, uint32_t rank,
-                        struct emu_finding *finding)
+static void tell_reason(const struct emu_evidence *evidence, double wanted, double allowed,
+                        uint32_t rank, struct emu_finding *finding)
 {
     struct emu_text why = {0};
     double got = evidence->records[rank]->grad_norm;
@@ -156,25 +159,26 @@ static void tell_reason(const struct emu_evidence *evidence, double wanted, uint
     if (norm == EMU_COUNT_LOCAL)
         emu_text_puts(&why, "norm: local counts what one rank holds: shards and stages of others "
                             "are left out");
-    else if (norm != EMU_COUNT_REPLICAS || wanted <= 0.0 ||
-             !tell_copies(evidence, wanted, got, finding, &why))
-        emu_text_puts(&why, norm == EMU_COUNT_REPLICAS
-                                ? "norm: replicas counts every copy of an element"
-                                : "a part was left out or counted twice on the way");
+    else if (norm == EMU_COUNT_REPLICAS) {
+        if (wanted <= 0.0 || !tell_copies(evidence, wanted, got, finding, &why))
+            emu_text_puts(&why, "norm: replicas counts every copy of an element");
+    } else if (!emu_norm_tell(evidence, wanted, allowed / wanted, finding, &why)) {
+        emu_text_puts(&why, "a part was left out or counted twice on the way");
+    }
     if (norm == EMU_COUNT_LOCAL)
         tell_each(evidence, &why);
     emu_finding_set_text(&finding->explanation, "%s", emu_text_get(&why));
     emu_text_finish(&why);
 }
 
-static void report(const struct emu_evidence *evidence, double wanted, uint32_t rank,
-                   struct emu_finding *finding)
+static void report(const struct emu_evidence *evidence, double wanted, double allowed,
+                   uint32_t rank, struct emu_finding *finding)
 {
     char number[2][EMU_NUMBER_MAX];
     double got = evidence->records[rank]->grad_norm;
     emu_finding_set_text(&finding->expected, "%s", emu_number_f64(wanted, number[0]));
     emu_finding_set_text(&finding->got, "%s", emu_number_f64(got, number[1]));
-    tell_reason(evidence, wanted, rank, finding);
+    tell_reason(evidence, wanted, allowed, rank, finding);
     emu_finding_message(finding,
                         "step %" PRIu64 ": the norm of the gradient is %.6g on rank %" PRIu32
                         ", but %.6g with each unique parameter counted once%s",
@@ -230,7 +234,7 @@ bool emu_check_norm(const struct emu_evidence *evidence, struct emu_audit *audit
         if (!finding)
             finding = emu_findings_add(&audit->findings, EMU_CLASS_WRONG_NORM);
         if (finding && wrong == 0)
-            report(evidence, wanted, rank, finding);
+            report(evidence, wanted, allowed, rank, finding);
         wrong++;
     }
     for (uint32_t rank = 0; finding && wrong < world && rank < world; rank++)

@@ -6,11 +6,12 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Of data, weights at the start or shards: everything computed from them is wrong on every rank. */
+/* Of data, weights at the start, shards, or bytes that went elsewhere: everything computed from
+ * them is wrong on every rank. */
 #define CAUSES_EVERYWHERE                                                                          \
     (EMU_CLASS_BIT(INIT_MISMATCH) | EMU_CLASS_BIT(SHARD_TILING) | EMU_CLASS_BIT(DATA_OVERLAP) |    \
      EMU_CLASS_BIT(DATA_GAP) | EMU_CLASS_BIT(DATA_DIVERGENCE) | EMU_CLASS_BIT(NONFINITE) |         \
-     EMU_CLASS_BIT(WRONG_SCALE))
+     EMU_CLASS_BIT(WRONG_SCALE) | EMU_CLASS_BIT(TRAFFIC_MISMATCH))
 
 /* Gradients come first in a step; the rest follows from them. */
 static const enum emu_state order[] = {EMU_STATE_GRADIENT, EMU_STATE_MOMENT_0, EMU_STATE_MOMENT_1,

@@ -1,4 +1,5 @@
 #include "check/audit_parts.h"
+#include "check/chunk_tiling.h"
 #include "check/evidence.h"
 
 #include <inttypes.h>
@@ -278,6 +279,8 @@ void emu_check_tiling(const struct emu_evidence *evidence, struct emu_audit *aud
         for (uint32_t tensor = 0; tensor < evidence->plan->tensor_count; tensor++)
             if (emu_evidence_tp(evidence, rank) == 0 && emu_evidence_holds(evidence, rank, tensor))
                 check_group(&sweep, rank, tensor);
+    if (!sweep.failed)
+        sweep.differed += emu_check_chunks(evidence, audit, &sweep.compared);
     if (sweep.failed)
         emu_audit_no_memory(audit, EMU_CHECK_TILING);
     else

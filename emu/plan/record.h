@@ -80,6 +80,7 @@ struct emu_step_record {
     char inexact_kernel[24]; /* where first */
     char inexact_where[64];
     uint64_t source_tokens; /* offset into the arena: valid tokens of each microbatch, u64 */
+    uint64_t squares;       /* likewise: what the norm counted of each tensor, in the run's dtype */
     uint32_t tensor_count;
     struct emu_tensor_record tensors[];
 };

@@ -253,9 +253,13 @@ static void audit_start(struct emu_auditor *auditor)
     struct emu_audit *audit = &auditor->audit;
     size_t before = audit->findings.count;
     emu_check_tiling(&auditor->evidence, audit);
+    size_t tiled = audit->findings.count;
     emu_check_init(&auditor->evidence, audit);
     emu_check_memory(&auditor->evidence, audit);
-    size_t cause = emu_audit_first_fault(audit, before), from = audit->findings.count;
+    size_t cause = emu_audit_first_fault(audit, before);
+    if (cause < tiled)
+        emu_audit_subordinate(audit, cause, tiled);
+    size_t from = audit->findings.count;
     if (auditor->plan->config->train.initial != EMU_INITIAL_BROADCAST)
         return;
     emu_check_traffic(&auditor->evidence, audit);

@@ -163,9 +163,34 @@ static enum emu_status start(struct training *training, const struct emu_trainin
     return EMU_OK;
 }
 
+/* A message that was sent and never received shows at the end of the run alone; where values went
+ * wrong before, that is why. */
+static void follow_lost_message(struct emu_findings *calls, struct emu_findings *audits)
+{
+    struct emu_finding *lost = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < calls->count && !lost; i++)
+        if (calls->items[i].class_id == EMU_CLASS_LOST_MESSAGE && !calls->items[i].note)
+            lost = &calls->items[i];
+    for (size_t i = 0; i < audits->count; i++) {
+        struct emu_finding *seen = &audits->items[i];
+        bool values = seen->class_id == EMU_CLASS_ORACLE_MISMATCH ||
+                      seen->class_id == EMU_CLASS_REPLICA_DIVERGENCE;
+        if (!lost || !values || seen->note) {
+            audits->items[kept++] = *seen;
+            continue;
+        }
+        emu_finding_consequence(lost, "%s: %s", emu_class_name(seen->class_id),
+                                seen->message ? seen->message : "");
+        emu_finding_finish(seen);
+    }
+    audits->count = kept;
+}
+
 /* Faults of processes and calls come first: what the audits saw follows from them. */
 static enum emu_status gather(struct emu_training_result *result, const char *replay)
 {
+    follow_lost_message(&result->job.findings, &result->audit.findings);
     bool moved = emu_findings_move(&result->findings, &result->job.findings) &&
                  emu_findings_move(&result->findings, &result->audit.findings);
     if (replay)

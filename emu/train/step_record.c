@@ -73,6 +73,7 @@ void emu_trainer_record(const struct emu_trainer *trainer, const unsigned char *
     record->event_count = trainer->event_count;
     memcpy(record->events, trainer->events, sizeof record->events);
     record->source_tokens = offset_of(arena_base, trainer->source_tokens);
+    record->squares = offset_of(arena_base, trainer->tensor_squares);
     record->tensor_count = plan->tensor_count;
     for (uint32_t i = 0; i < plan->tensor_count; i++)
         record_tensor(trainer, arena_base, &trainer->parameters[i], &record->tensors[i]);

@@ -213,3 +213,16 @@ Test(ledger_judge, a_tied_table_that_was_summed_in_part_is_unsynced)
     b.cells[0][3] = b.cells[1][1] = 0;
     cr_assert_eq(judge(&b, (struct emu_ledger_path){0}).class_id, EMU_CLASS_TIED_UNSYNCED);
 }
+
+Test(ledger_judge, a_mean_of_cp_slices_is_told_from_one_of_ranks)
+{
+    struct board b;
+    const uint64_t tokens[] = {3, 1, 5, 2}; /* dp 0: slices 3 and 1; dp 1: 5 and 2 */
+    set_up(&b, 4, 1, 2, tokens);
+    b.sources.dp = b.sources.cp = 2;
+    for (uint32_t s = 0; s < 4; s++)
+        b.cells[0][s] = b.cells[1][s] = field(1, s % 2 ? 2 * (1 + 2) : 2 * (3 + 5));
+    struct emu_ledger_judgement judgement = judge(&b, (struct emu_ledger_path){0});
+    cr_expect_eq(judgement.class_id, EMU_CLASS_TOKEN_WEIGHT);
+    cr_expect_eq(judgement.law, EMU_WEIGHT_SLICE_MEANS);
+}
