@@ -1,6 +1,7 @@
 #include "fault/campaign_schedule.h"
 
 #include "base/philox.h"
+#include "fault/axis_kinds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,6 +63,28 @@ static const char *const rows[] = {
     "repeat_microbatch rank=$b step=$s micro=$m",
     "reduce_parameter param=$p",
     "reduce_parameter step=$s param=$r",
+    "reduce_part param=$p",
+    "reduce_part step=$s param=$r over=$k",
+    "skip_tied",
+    "skip_tied step=$s",
+    "double_tied",
+    "double_tied step=$s",
+    "skip_sliced param=$q",
+    "skip_sliced step=$s",
+    "slice_denominator",
+    "slice_denominator step=$s",
+    "skip_scale rank=$a",
+    "skip_scale rank=$b step=$s",
+    "skip_norm_sum",
+    "skip_norm_sum step=$s over=$n",
+    "skip_norm_sum over=$v",
+    "skip_norm_sum over=$o",
+    "average_norm",
+    "average_norm step=$s over=$n",
+    "average_norm over=$v",
+    "average_norm over=$o",
+    "count_padding",
+    "count_padding step=$s param=$w",
     "seed_replica rank=$b",
     "seed_replica rank=$a param=$d",
     "same_seed_tp",
@@ -78,6 +101,14 @@ static const char *const rows[] = {
     "transposed_mesh rank=$t",
     "skip_update rank=$a",
     "skip_update rank=$b step=$s",
+    "wrong_halo",
+    "wrong_halo rank=$b step=$s",
+    "swap_microbatches rank=$a",
+    "swap_microbatches rank=$b step=$s",
+    "shift_shard rank=$a",
+    "shift_shard rank=$b param=$p",
+    "skip_gather rank=$a",
+    "skip_gather rank=$b step=$s param=$p",
 };
 #define ROWS (sizeof rows / sizeof rows[0])
 
@@ -122,7 +153,7 @@ size_t emu_fault_schedule_random(uint64_t seed, uint64_t number)
     return roll(seed, number, 0, ROWS);
 }
 
-enum quality { COMBINED, WHOLE, SHARDED, DRAWN };
+enum quality { COMBINED, WHOLE, SHARDED, DRAWN, SLICED, PADDED };
 
 static bool has_quality(const struct emu_plan *plan, uint32_t tensor, enum quality quality)
 {
@@ -136,6 +167,10 @@ static bool has_quality(const struct emu_plan *plan, uint32_t tensor, enum quali
         return plan->tp > 1 && emu_tensor_is_shard(plan, tensor);
     case DRAWN:
         return plan->tensors[tensor].init == EMU_INIT_UNIFORM;
+    case SLICED:
+        return emu_tensor_sliced(plan, tensor);
+    case PADDED:
+        return emu_fault_is_padded(plan, tensor);
     }
     return false;
 }
@@ -166,17 +201,41 @@ static bool strange_rank(const struct emu_plan *plan, char out[EMU_FAULT_TEXT_MA
     return false;
 }
 
+/* A family as the SPEC names it. */
+static bool family(const struct emu_plan *plan, uint32_t index, char out[EMU_FAULT_TEXT_MAX])
+{
+    if (index == UINT32_MAX)
+        return false;
+    snprintf(out, EMU_FAULT_TEXT_MAX, "%.*s", EMU_FAULT_TEXT_MAX - 1,
+             plan->roster.families[index].name);
+    return true;
+}
+
+static bool axis(const struct emu_plan *plan, const char *name, char out[EMU_FAULT_TEXT_MAX])
+{
+    uint32_t index;
+    return emu_roster_find(&plan->roster, name, &index) == EMU_OK && family(plan, index, out);
+}
+
 static bool fill(const struct emu_plan *plan, const struct emu_fault_dice *dice, char gap,
                  uint32_t *rank, char out[EMU_FAULT_TEXT_MAX])
 {
     uint64_t number = 0;
     switch (gap) {
     case 'g':
-        if (plan->gradient_family == UINT32_MAX)
-            return false;
-        snprintf(out, EMU_FAULT_TEXT_MAX, "%.*s", EMU_FAULT_TEXT_MAX - 1,
-                 plan->roster.families[plan->gradient_family].name);
-        return true;
+        return family(plan, plan->gradient_family, out);
+    case 'n':
+        return axis(plan, "tp", out);
+    case 'v':
+        return axis(plan, "pp", out);
+    case 'o':
+        return emu_plan_shards_gradients(plan) && family(plan, plan->shard_family, out);
+    case 'k':
+        return axis(plan, "cp", out);
+    case 'q':
+        return parameter(plan, *rank, SLICED, out);
+    case 'w':
+        return parameter(plan, *rank, PADDED, out);
     case 'p':
         return parameter(plan, *rank, COMBINED, out);
     case 'r':

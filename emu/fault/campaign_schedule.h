@@ -3,7 +3,9 @@
  * A table of SPECs with gaps: $a and $b a rank, $s a step, $c a call of a step, $g the group that
  * combines gradients, $p a parameter that the rank named before it holds and combines, $r one that
  * tp ranks hold whole, $h one that they shard, $d one that is drawn, $m a microbatch, $t a rank
- * whose dp and tp coordinates differ. A SPEC with a gap that this plan cannot fill falls away.
+ * whose dp and tp coordinates differ; $n, $v, $k the axes tp, pp and cp, $o the group that divides
+ * gradients; $q a parameter that sequence parallelism slices, $w one with padded optimizer shards.
+ * A SPEC with a gap that this plan cannot fill falls away.
  */
 #ifndef EMU_FAULT_CAMPAIGN_SCHEDULE_H
 #define EMU_FAULT_CAMPAIGN_SCHEDULE_H

@@ -86,6 +86,31 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
     [EMU_FAULT_REDUCE_PARAMETER] = {EMU_FAULT_BY_ALGEBRA, REDUCTION_ADDRESS, 0,
                                     CLASS(MISSING_REDUCTION) | CLASS(TIED_UNSYNCED),
                                     "all ranks reduce the parameter in place of its gradient"},
+    [EMU_FAULT_REDUCE_PART] = {EMU_FAULT_BY_ALGEBRA, REDUCTION_ADDRESS | KEY(OVER), 0,
+                               CLASS(MISSING_REDUCTION),
+                               "all ranks reduce a gradient over one axis of several (default: "
+                               "dp without cp)"},
+    [EMU_FAULT_SKIP_TIED] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP), 0, CLASS(TIED_UNSYNCED),
+                             "the two ends of a tied table are not summed"},
+    [EMU_FAULT_DOUBLE_TIED] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP), 0, CLASS(DOUBLE_REDUCTION),
+                               "the two ends of a tied table are summed twice"},
+    [EMU_FAULT_SKIP_SLICED] = {EMU_FAULT_BY_ALGEBRA, REDUCTION_ADDRESS, 0, CLASS(MISSING_REDUCTION),
+                               "sequence parallelism: a gradient of slices of rows is not summed "
+                               "over tp"},
+    [EMU_FAULT_SLICE_DENOMINATOR] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP), 0,
+                                     CLASS(TOKEN_WEIGHT) | CLASS(NONFINITE),
+                                     "each cp slice divides by its own tokens, and slices are "
+                                     "averaged"},
+    [EMU_FAULT_SKIP_SCALE] = {EMU_FAULT_BY_ALGEBRA, KEY(RANK) | KEY(STEP), KEY(RANK),
+                              CLASS(WRONG_SCALE),
+                              "the rank's pipeline stage leaves scale_grad out"},
+    [EMU_FAULT_SKIP_NORM_SUM] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP) | KEY(OVER), 0, CLASS(WRONG_NORM),
+                                 "the squares of the norm are not summed over an axis (default: "
+                                 "all)"},
+    [EMU_FAULT_AVERAGE_NORM] = {EMU_FAULT_BY_ALGEBRA, KEY(STEP) | KEY(OVER), 0, CLASS(WRONG_NORM),
+                                "the squares of the norm are averaged over an axis (default: all)"},
+    [EMU_FAULT_COUNT_PADDING] = {EMU_FAULT_BY_ALGEBRA, REDUCTION_ADDRESS, 0, CLASS(WRONG_NORM),
+                                 "the norm counts the padding behind an optimizer shard"},
     [EMU_FAULT_SEED_REPLICA] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK), CLASS(INIT_MISMATCH),
                                 "the rank draws parameters from another seed"},
     [EMU_FAULT_SAME_SEED_TP] = {EMU_FAULT_BY_STATE, KEY(PARAM), 0, CLASS(INIT_MISMATCH),
@@ -111,6 +136,20 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
     [EMU_FAULT_SKIP_UPDATE] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP), KEY(RANK),
                                CLASS(REPLICA_DIVERGENCE) | CLASS(ORACLE_MISMATCH),
                                "the rank leaves out the optimizer's update"},
+    [EMU_FAULT_WRONG_HALO] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP), 0,
+                              CLASS(ORACLE_MISMATCH) | CLASS(TRAFFIC_MISMATCH),
+                              "the rank's slice (default: all) takes its halo from the run before "
+                              "the right one"},
+    [EMU_FAULT_SWAP_MICROBATCHES] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP), KEY(RANK),
+                                     CLASS(DATA_DIVERGENCE) | CLASS(COUNT_MISMATCH) |
+                                         CLASS(TRUNCATION),
+                                     "the rank's stage takes its first two microbatches for each "
+                                     "other"},
+    [EMU_FAULT_SHIFT_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK), CLASS(SHARD_TILING),
+                               "the rank's optimizer shard is that of the next member"},
+    [EMU_FAULT_SKIP_GATHER] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP) | KEY(PARAM), KEY(RANK),
+                               OUT_OF_STEP,
+                               "the rank leaves out the gather of an updated parameter"},
 };
 
 static const char *const names[] = {

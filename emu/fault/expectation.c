@@ -1,5 +1,6 @@
 #include "fault/expectation.h"
 
+#include "fault/axis_kinds.h"
 #include "plan/initial.h"
 #include "seg/board.h"
 
@@ -11,6 +12,12 @@
 #define WRONG_VALUES                                                                               \
     (CLASS(REPLICA_DIVERGENCE) | CLASS(ORACLE_MISMATCH) | CLASS(WRONG_NORM) |                      \
      CLASS(TRAFFIC_MISMATCH))
+
+/* Sums over two axes in the wrong order: what was added to what tells, and nobody can say by whose
+ * fault. */
+#define ALIKE_SUMS                                                                                 \
+    (CLASS(MISSING_REDUCTION) | CLASS(TIED_UNSYNCED) | CLASS(DOUBLE_REDUCTION) |                   \
+     CLASS(TOKEN_WEIGHT) | CLASS(WRONG_SCALE))
 
 static uint32_t sources_combined(const struct emu_plan *plan)
 {
@@ -68,6 +75,18 @@ static bool gets_copies(const struct emu_fault *fault, const struct emu_plan *pl
     return false;
 }
 
+/* A gradient that is summed whole, over more ranks than divide it: all but the rank's own chunk of
+ * the result is dropped. */
+static bool keeps_part(const struct emu_fault *fault, const struct emu_plan *plan)
+{
+    bool names_parameter = false;
+    for (uint32_t i = 0; i < plan->tensor_count; i++)
+        names_parameter =
+            names_parameter || !strcmp(fault->value[EMU_KEY_LABEL].text, plan->tensors[i].name);
+    return names_parameter && emu_plan_shards_gradients(plan) &&
+           plan->gradient_family != plan->shard_family;
+}
+
 static const char *skip_of_call(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     const struct emu_mesh *mesh = plan->roster.mesh;
@@ -87,6 +106,8 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
     case EMU_FAULT_STOP:
     case EMU_FAULT_DELAY:
         return company == 0 && inside ? "calls of one rank alone have no phases" : NULL;
+    case EMU_FAULT_FLIP_RESULT:
+        return keeps_part(fault, plan) ? "the rank keeps but a part of that result" : NULL;
     case EMU_FAULT_FLIP_INPUT:
         if (company > 0 && !plan->config->checks.oracle)
             return "only the oracle can see it, and checks.oracle is off";
@@ -146,6 +167,10 @@ static const char *skip_of_state(const struct emu_fault *fault, const struct emu
         if (plan->tp == 1)
             return "there is one tp coordinate";
         return plan->dp > 1 || plan->microbatches > 1 ? NULL : "there are no other examples";
+    case EMU_FAULT_SKIP_UPDATE: /* where it is divided the other members gather what was left */
+        return !emu_plan_shards_moments(plan) || plan->config->checks.oracle
+                   ? NULL
+                   : "only the oracle can see it, and checks.oracle is off";
     case EMU_FAULT_TRANSPOSED_MESH:
         return plan->dp > 1 && plan->dp == plan->tp ? NULL : "dp and tp are not of one size";
     default:
@@ -155,6 +180,8 @@ static const char *skip_of_state(const struct emu_fault *fault, const struct emu
 
 static const char *skip_of(const struct emu_fault *fault, const struct emu_plan *plan)
 {
+    if (emu_axis_kind(fault->kind))
+        return emu_axis_kind_skip(fault, plan);
     switch (emu_fault_row(fault->kind)->means) {
     case EMU_FAULT_BY_ALGEBRA:
         return skip_of_algebra(fault, plan);
@@ -165,15 +192,37 @@ static const char *skip_of(const struct emu_fault *fault, const struct emu_plan 
     }
 }
 
+/* Is a gradient summed over one axis and then over another, by two calls that look alike? */
+static bool summed_twice(const struct emu_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->tensor_count; i++) {
+        uint32_t sums = 0;
+        for (uint32_t r = 0; r < plan->recipe.reduction_count; r++) {
+            uint32_t family;
+            emu_reduction_axes(plan, &plan->recipe.reductions[r], i, &family);
+            sums += family != UINT32_MAX && plan->roster.families[family].group_size > 1 &&
+                    emu_reduction_covers(&plan->recipe.reductions[r], plan->tensors[i].name);
+        }
+        if (sums > 1)
+            return true;
+    }
+    return false;
+}
+
 static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan *plan)
 {
     uint64_t classes = emu_fault_row(fault->kind)->classes;
-    if (emu_fault_row(fault->kind)->means == EMU_FAULT_BY_ALGEBRA && !plan->keeps_ledger)
+    if (emu_fault_row(fault->kind)->means == EMU_FAULT_BY_ALGEBRA && !plan->keeps_ledger &&
+        classes != CLASS(WRONG_NORM))
         return WRONG_VALUES | (classes & CLASS(SHARD_TILING));
     bool shard = plan->tp > 1 && emu_tensor_is_shard(plan, tensor_of(fault, plan));
     switch (fault->kind) {
     case EMU_FAULT_REDUCE_WORLD:
+        if (emu_tensor_sliced(plan, tensor_of(fault, plan))) /* over tp, and over the others */
+            return CLASS(DOUBLE_REDUCTION);
         return shard ? CLASS(SHARD_TILING) : CLASS(REDUCED_REPLICATED);
+    case EMU_FAULT_SWAP_CALLS: /* two alike sums over two axes meet alike calls */
+        return summed_twice(plan) ? classes | ALIKE_SUMS : classes;
     case EMU_FAULT_DROP_MICROBATCH: /* of all owners: lost; of one: its tokens weigh nothing */
         return emu_fault_has(fault, EMU_KEY_RANK) && sources_combined(plan) > 1
                    ? CLASS(LOST_MICROBATCH) | CLASS(TOKEN_WEIGHT)
@@ -230,8 +279,11 @@ void emu_fault_expect(const struct emu_fault *fault, const struct emu_plan *plan
         .classes = classes_of(fault, plan),
         .names_rank = names_rank(fault),
         .rank = (uint32_t)fault->value[EMU_KEY_RANK].number,
-        .any_of_source = fault->kind == EMU_FAULT_NAN,
+        .nameless = fault->kind == EMU_FAULT_SWAP_CALLS ? ALIKE_SUMS : 0,
+        .any_of_source = fault->kind == EMU_FAULT_NAN || fault->kind == EMU_FAULT_WRONG_HALO,
     };
+    if (plan->keeps_ledger || made.classes == CLASS(WRONG_NORM))
+        made.axes = emu_axis_kind_axes(fault, plan);
     if (emu_fault_has(fault, EMU_KEY_PARAM))
         made.parameter = fault->value[EMU_KEY_PARAM].text;
     if (one_source && emu_fault_has(fault, EMU_KEY_RANK)) {
@@ -241,81 +293,4 @@ void emu_fault_expect(const struct emu_fault *fault, const struct emu_plan *plan
                                       (uint32_t)emu_fault_number(fault, EMU_KEY_MICRO, 0));
     }
     *expectation = made;
-}
-
-bool emu_fault_class_right(const struct emu_fault_expectation *expectation,
-                           const struct emu_finding *finding)
-{
-    return expectation->classes >> finding->class_id & 1;
-}
-
-static bool holds(const uint32_t *ranks, size_t count, uint32_t rank)
-{
-    for (size_t i = 0; i < count; i++)
-        if (ranks[i] == rank)
-            return true;
-    return false;
-}
-
-/* Where no minority can be told nobody is blamed: the rank is then among those shown. */
-static bool rank_named(const struct emu_finding *finding, uint32_t rank)
-{
-    if (finding->culprit_count)
-        return holds(finding->culprits, finding->culprit_count, rank);
-    for (size_t i = 0; i < finding->member_count; i++)
-        if (finding->members[i].rank == rank)
-            return true;
-    return holds(finding->group, finding->group_size, rank);
-}
-
-/* What is not finite is known by the tokens that it came from. */
-static bool source_named(const struct emu_finding *finding, const struct emu_mesh *mesh,
-                         uint32_t rank)
-{
-    for (size_t i = 0; i < finding->culprit_count; i++)
-        if (emu_mesh_coord(mesh, finding->culprits[i], "dp") == emu_mesh_coord(mesh, rank, "dp") &&
-            emu_mesh_coord(mesh, finding->culprits[i], "cp") == emu_mesh_coord(mesh, rank, "cp"))
-            return true;
-    return false;
-}
-
-static bool parameter_named(const struct emu_finding *finding, const char *glob)
-{
-    for (size_t i = 0; i < finding->parameter_count; i++)
-        if (emu_glob_match(glob, finding->parameters[i]))
-            return true;
-    return finding->parameter && emu_glob_match(glob, finding->parameter);
-}
-
-/* Its value occurs once, beside others that are all alike. */
-static bool source_is_odd(const struct emu_finding *finding, const char *source)
-{
-    const struct emu_coefficient_view *odd = NULL, *other = NULL;
-    for (size_t i = 0; i < finding->coefficient_count; i++) {
-        const struct emu_coefficient_view *one = &finding->coefficients[i];
-        if (!strcmp(one->source, source))
-            odd = one;
-        else if (other && strcmp(other->value, one->value) != 0)
-            return false;
-        else
-            other = one;
-    }
-    return odd && other && strcmp(odd->value, other->value) != 0;
-}
-
-bool emu_fault_culprit_right(const struct emu_fault_expectation *expectation,
-                             const struct emu_plan *plan, const struct emu_finding *finding)
-{
-    bool right =
-        !expectation->names_rank || rank_named(finding, expectation->rank) ||
-        (expectation->any_of_source && source_named(finding, plan->roster.mesh, expectation->rank));
-    if (expectation->parameter && (finding->parameter || finding->parameter_count))
-        right = right && parameter_named(finding, expectation->parameter);
-    if (right && expectation->names_source && finding->coefficient_count) {
-        struct emu_text name = {0};
-        emu_source_name(plan, expectation->source, &name);
-        right = source_is_odd(finding, emu_text_get(&name));
-        emu_text_finish(&name);
-    }
-    return right;
 }

@@ -12,9 +12,11 @@ struct emu_fault_expectation {
     uint64_t classes; /* bits of the classes, any of which is right */
     bool names_rank;  /* the culprits hold `rank`; or none is named and it is in the group */
     uint32_t rank;
+    uint64_t nameless;  /* bits of classes whose finding may name no rank all the same */
     bool any_of_source; /* or one that works on the same tokens as `rank`, on any stage */
     bool names_source;  /* the coefficient of `source` is the odd one */
     uint32_t source;
+    uint32_t axes;         /* of the mesh, as bits, that the finding names */
     const char *parameter; /* glob that the finding's parameter matches; NULL: any */
 };
 

@@ -62,6 +62,15 @@ enum emu_fault_means {
     X(EMU_FAULT_DROP_MICROBATCH, "drop_microbatch")                                                \
     X(EMU_FAULT_REPEAT_MICROBATCH, "repeat_microbatch")                                            \
     X(EMU_FAULT_REDUCE_PARAMETER, "reduce_parameter")                                              \
+    X(EMU_FAULT_REDUCE_PART, "reduce_part")                                                        \
+    X(EMU_FAULT_SKIP_TIED, "skip_tied")                                                            \
+    X(EMU_FAULT_DOUBLE_TIED, "double_tied")                                                        \
+    X(EMU_FAULT_SKIP_SLICED, "skip_sliced")                                                        \
+    X(EMU_FAULT_SLICE_DENOMINATOR, "slice_denominator")                                            \
+    X(EMU_FAULT_SKIP_SCALE, "skip_scale")                                                          \
+    X(EMU_FAULT_SKIP_NORM_SUM, "skip_norm_sum")                                                    \
+    X(EMU_FAULT_AVERAGE_NORM, "average_norm")                                                      \
+    X(EMU_FAULT_COUNT_PADDING, "count_padding")                                                    \
     X(EMU_FAULT_SEED_REPLICA, "seed_replica")                                                      \
     X(EMU_FAULT_SAME_SEED_TP, "same_seed_tp")                                                      \
     X(EMU_FAULT_SKIP_BROADCAST, "skip_broadcast")                                                  \
@@ -70,7 +79,11 @@ enum emu_fault_means {
     X(EMU_FAULT_SAME_DATA, "same_data")                                                            \
     X(EMU_FAULT_OTHER_DATA_TP, "other_data_tp")                                                    \
     X(EMU_FAULT_TRANSPOSED_MESH, "transposed_mesh")                                                \
-    X(EMU_FAULT_SKIP_UPDATE, "skip_update")
+    X(EMU_FAULT_SKIP_UPDATE, "skip_update")                                                        \
+    X(EMU_FAULT_WRONG_HALO, "wrong_halo")                                                          \
+    X(EMU_FAULT_SWAP_MICROBATCHES, "swap_microbatches")                                            \
+    X(EMU_FAULT_SHIFT_SHARD, "shift_shard")                                                        \
+    X(EMU_FAULT_SKIP_GATHER, "skip_gather")
 
 enum emu_fault_kind {
 #define EMU_FAULT_ENUMERATOR(name, text) name,

@@ -1,50 +1,43 @@
 #include "fault/fault_steps.h"
 
+#include "fault/axis_kinds.h"
 #include "plan/initial.h"
 
 #include <assert.h>
 
-/* Which question each kind answers; the others answer none. */
-static int deviation_of(enum emu_fault_kind kind)
-{
-    switch (kind) {
-    case EMU_FAULT_SKIP_REDUCE:
-        return EMU_DEVIATE_SKIP_REDUCE;
-    case EMU_FAULT_DOUBLE_REDUCE:
-        return EMU_DEVIATE_DOUBLE_REDUCE;
-    case EMU_FAULT_REDUCE_WORLD:
-        return EMU_DEVIATE_REDUCE_WORLD;
-    case EMU_FAULT_WRONG_DIVISOR:
-        return EMU_DEVIATE_DIVISOR;
-    case EMU_FAULT_MEAN_OF_MEANS:
-        return EMU_DEVIATE_MEAN_OF_MEANS;
-    case EMU_FAULT_DROP_MICROBATCH:
-        return EMU_DEVIATE_DROP_MICROBATCH;
-    case EMU_FAULT_REPEAT_MICROBATCH:
-        return EMU_DEVIATE_REPEAT_MICROBATCH;
-    case EMU_FAULT_REDUCE_PARAMETER:
-        return EMU_DEVIATE_REDUCE_PARAMETER;
-    case EMU_FAULT_SEED_REPLICA:
-        return EMU_DEVIATE_SEED;
-    case EMU_FAULT_SAME_SEED_TP:
-        return EMU_DEVIATE_SAME_SEED;
-    case EMU_FAULT_SKIP_BROADCAST:
-        return EMU_DEVIATE_SKIP_BROADCAST;
-    case EMU_FAULT_WRONG_SHARD:
-        return EMU_DEVIATE_SHARD;
-    case EMU_FAULT_REPLICATE_SHARD:
-        return EMU_DEVIATE_HOLD_WHOLE;
-    case EMU_FAULT_SAME_DATA:
-    case EMU_FAULT_OTHER_DATA_TP:
-        return EMU_DEVIATE_READ;
-    case EMU_FAULT_TRANSPOSED_MESH:
-        return EMU_DEVIATE_TRANSPOSED;
-    case EMU_FAULT_SKIP_UPDATE:
-        return EMU_DEVIATE_SKIP_UPDATE;
-    default:
-        return -1;
-    }
-}
+/* Which question each kind answers, plus 1; the others answer none. */
+static const int questions[EMU_FAULT_KIND_COUNT] = {
+    [EMU_FAULT_SKIP_REDUCE] = 1 + EMU_DEVIATE_SKIP_REDUCE,
+    [EMU_FAULT_DOUBLE_REDUCE] = 1 + EMU_DEVIATE_DOUBLE_REDUCE,
+    [EMU_FAULT_REDUCE_WORLD] = 1 + EMU_DEVIATE_REDUCE_WORLD,
+    [EMU_FAULT_WRONG_DIVISOR] = 1 + EMU_DEVIATE_DIVISOR,
+    [EMU_FAULT_MEAN_OF_MEANS] = 1 + EMU_DEVIATE_MEAN_OF_MEANS,
+    [EMU_FAULT_DROP_MICROBATCH] = 1 + EMU_DEVIATE_DROP_MICROBATCH,
+    [EMU_FAULT_REPEAT_MICROBATCH] = 1 + EMU_DEVIATE_REPEAT_MICROBATCH,
+    [EMU_FAULT_REDUCE_PARAMETER] = 1 + EMU_DEVIATE_REDUCE_PARAMETER,
+    [EMU_FAULT_REDUCE_PART] = 1 + EMU_DEVIATE_REDUCE_PART,
+    [EMU_FAULT_SKIP_TIED] = 1 + EMU_DEVIATE_SKIP_TIED,
+    [EMU_FAULT_DOUBLE_TIED] = 1 + EMU_DEVIATE_DOUBLE_TIED,
+    [EMU_FAULT_SKIP_SLICED] = 1 + EMU_DEVIATE_SKIP_SLICED,
+    [EMU_FAULT_SLICE_DENOMINATOR] = 1 + EMU_DEVIATE_SLICE_DENOMINATOR,
+    [EMU_FAULT_SKIP_SCALE] = 1 + EMU_DEVIATE_SKIP_SCALE,
+    [EMU_FAULT_SKIP_NORM_SUM] = 1 + EMU_DEVIATE_SKIP_NORM_SUM,
+    [EMU_FAULT_AVERAGE_NORM] = 1 + EMU_DEVIATE_AVERAGE_NORM,
+    [EMU_FAULT_COUNT_PADDING] = 1 + EMU_DEVIATE_COUNT_PADDING,
+    [EMU_FAULT_SEED_REPLICA] = 1 + EMU_DEVIATE_SEED,
+    [EMU_FAULT_SAME_SEED_TP] = 1 + EMU_DEVIATE_SAME_SEED,
+    [EMU_FAULT_SKIP_BROADCAST] = 1 + EMU_DEVIATE_SKIP_BROADCAST,
+    [EMU_FAULT_WRONG_SHARD] = 1 + EMU_DEVIATE_SHARD,
+    [EMU_FAULT_REPLICATE_SHARD] = 1 + EMU_DEVIATE_HOLD_WHOLE,
+    [EMU_FAULT_SAME_DATA] = 1 + EMU_DEVIATE_READ,
+    [EMU_FAULT_OTHER_DATA_TP] = 1 + EMU_DEVIATE_READ,
+    [EMU_FAULT_TRANSPOSED_MESH] = 1 + EMU_DEVIATE_TRANSPOSED,
+    [EMU_FAULT_SKIP_UPDATE] = 1 + EMU_DEVIATE_SKIP_UPDATE,
+    [EMU_FAULT_WRONG_HALO] = 1 + EMU_DEVIATE_HALO,
+    [EMU_FAULT_SWAP_MICROBATCHES] = 1 + EMU_DEVIATE_SWAP_MICROBATCHES,
+    [EMU_FAULT_SHIFT_SHARD] = 1 + EMU_DEVIATE_CHUNK,
+    [EMU_FAULT_SKIP_GATHER] = 1 + EMU_DEVIATE_SKIP_GATHER,
+};
 
 /* Ranks that read the same tokens: all else would be a second fault. */
 static bool same_source(const struct emu_plan *plan, uint32_t a, uint32_t b)
@@ -60,6 +53,11 @@ static bool same_copies(const struct emu_plan *plan, uint32_t tensor, uint32_t a
     uint32_t group, other;
     return emu_initial_group(plan, tensor, a, &group) &&
            emu_initial_group(plan, tensor, b, &other) && group == other;
+}
+
+static bool same_stage(const struct emu_plan *plan, uint32_t a, uint32_t b)
+{
+    return emu_mesh_coord(plan->roster.mesh, a, "pp") == emu_mesh_coord(plan->roster.mesh, b, "pp");
 }
 
 static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault *fault,
@@ -78,6 +76,12 @@ static bool on_rank(const struct emu_fault_steps *steps, const struct emu_fault 
         return same_source(steps->plan, meant, rank);
     case EMU_FAULT_SKIP_BROADCAST:
         return same_copies(steps->plan, place->tensor, meant, rank);
+    case EMU_FAULT_SKIP_SCALE:
+        return same_stage(steps->plan, meant, rank);
+    case EMU_FAULT_SWAP_MICROBATCHES:
+        return same_stage(steps->plan, meant, rank) && same_source(steps->plan, meant, rank);
+    case EMU_FAULT_WRONG_HALO:
+        return same_source(steps->plan, meant, place->about);
     default:
         return rank == meant;
     }
@@ -100,14 +104,25 @@ static bool concerns_tensor(const struct emu_fault_steps *steps, const struct em
     case EMU_FAULT_REPLICATE_SHARD:
         return shard;
     default:
-        return true;
+        return emu_axis_kind_concerns(fault, plan, place->tensor);
     }
 }
 
-static bool is_of_one_gradient(enum emu_fault_kind kind)
+static bool is_of_one_tensor(enum emu_fault_kind kind)
 {
-    return kind == EMU_FAULT_SKIP_REDUCE || kind == EMU_FAULT_DOUBLE_REDUCE ||
-           kind == EMU_FAULT_REDUCE_WORLD || kind == EMU_FAULT_REDUCE_PARAMETER;
+    switch (kind) {
+    case EMU_FAULT_SKIP_REDUCE:
+    case EMU_FAULT_DOUBLE_REDUCE:
+    case EMU_FAULT_REDUCE_WORLD:
+    case EMU_FAULT_REDUCE_PARAMETER:
+    case EMU_FAULT_REDUCE_PART:
+    case EMU_FAULT_SKIP_SLICED:
+    case EMU_FAULT_COUNT_PADDING:
+    case EMU_FAULT_SKIP_GATHER:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool is_of_a_microbatch(enum emu_fault_kind kind)
@@ -126,7 +141,7 @@ static bool at_tensor(const struct emu_fault_steps *steps, size_t i,
     if (emu_fault_has(fault, EMU_KEY_PARAM))
         return emu_glob_match(fault->value[EMU_KEY_PARAM].text,
                               steps->plan->tensors[place->tensor].name);
-    return !is_of_one_gradient(fault->kind) || !steps->state[i].acted ||
+    return !is_of_one_tensor(fault->kind) || !steps->state[i].acted ||
            steps->state[i].tensor == place->tensor;
 }
 
@@ -182,8 +197,32 @@ static uint64_t number_of(const struct emu_fault_steps *steps, const struct emu_
         return source_read(steps, place);
     case EMU_FAULT_WRONG_SHARD:
         return (tp + 1) % steps->plan->tp;
+    case EMU_FAULT_REDUCE_PART:
+        return emu_fault_part_family(fault, steps->plan);
+    case EMU_FAULT_SKIP_NORM_SUM:
+    case EMU_FAULT_AVERAGE_NORM:
+        return emu_fault_norm_family(fault, steps->plan);
+    case EMU_FAULT_SHIFT_SHARD:
+        return (emu_plan_shard_index(steps->plan, place->rank) + 1) % steps->plan->shard_parts;
     default:
         return 0;
+    }
+}
+
+/* Does the question ask for a number? */
+static bool has_number(enum emu_deviation kind)
+{
+    switch (kind) {
+    case EMU_DEVIATE_DIVISOR:
+    case EMU_DEVIATE_READ:
+    case EMU_DEVIATE_SHARD:
+    case EMU_DEVIATE_CHUNK:
+    case EMU_DEVIATE_REDUCE_PART:
+    case EMU_DEVIATE_SKIP_NORM_SUM:
+    case EMU_DEVIATE_AVERAGE_NORM:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -193,16 +232,15 @@ static bool deviates(void *user, enum emu_deviation kind, const struct emu_devia
     struct emu_fault_steps *steps = user;
     for (size_t i = 0; i < steps->set->count; i++) {
         const struct emu_fault *fault = &steps->set->faults[i];
-        if (deviation_of(fault->kind) != (int)kind || !acts(steps, i, place))
+        if (questions[fault->kind] != 1 + (int)kind || !acts(steps, i, place))
             continue;
         if (!steps->state[i].acted) {
             steps->state[i].acted = true;
             steps->state[i].tensor = place->tensor;
             emu_fault_set_fire(steps->set, i, place->rank);
         }
-        uint64_t answer = number_of(steps, fault, place);
-        if (kind == EMU_DEVIATE_DIVISOR || kind == EMU_DEVIATE_READ || kind == EMU_DEVIATE_SHARD)
-            *number = answer;
+        if (has_number(kind))
+            *number = number_of(steps, fault, place);
         return true;
     }
     return false;

@@ -166,7 +166,7 @@ static void add_scalars(struct ledger *l)
     const struct emu_plan *plan = l->plan;
     collect(l, plan->gradient_family, EMU_ALL_REDUCE, EMU_LAYOUT_EQUAL, sizeof(int64_t));
     sum_over(l, plan->loss_family, 1);
-    if (emu_plan_shards_gradients(plan) && plan->recipe.norm != EMU_COUNT_LOCAL)
+    if (emu_plan_shards_gradients(plan) && plan->recipe.norm == EMU_COUNT_UNIQUE)
         sum_over(l, plan->shard_family, plan->tensor_count);
     if (plan->recipe.norm == EMU_COUNT_UNIQUE)
         sum_over(l, plan->norm_family, 1);

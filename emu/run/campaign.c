@@ -140,17 +140,31 @@ static void judge(const struct conducting *c, const struct emu_fault_expectation
 }
 
 /* What only the examples can say: nothing is wrong with a mean of means over equal counts, and a
- * microbatch without a valid token may be lost. */
-static const char *skip_by_tokens(const struct conducting *c, const struct emu_fault *fault,
-                                  const struct emu_fault_expectation *expected)
+ * microbatch without a valid token may be lost. A mean over no token is 0/0. */
+static const char *refine_by_tokens(const struct conducting *c, const struct emu_fault *fault,
+                                    struct emu_fault_expectation *expected)
 {
     uint64_t step = emu_fault_number(fault, EMU_KEY_STEP, 1);
+    uint32_t micro = fault->kind == EMU_FAULT_COUNT_PADDING
+                         ? c->plan->microbatches - 1
+                         : (uint32_t)emu_fault_number(fault, EMU_KEY_MICRO, 0);
+    bool means = fault->kind == EMU_FAULT_MEAN_OF_MEANS && c->plan->keeps_ledger;
+    if (means && emu_campaign_has_empty(c->plan, &c->corpus, step)) {
+        expected->classes = UINT64_C(1) << EMU_CLASS_NONFINITE;
+        return NULL;
+    }
     if (fault->kind == EMU_FAULT_MEAN_OF_MEANS &&
         emu_campaign_tokens_equal(c->plan, &c->corpus, step))
         return "all sources hold the same number of tokens in that step";
+    if (fault->kind == EMU_FAULT_SLICE_DENOMINATOR &&
+        emu_campaign_slices_equal(c->plan, &c->corpus, step))
+        return "all cp slices hold the same number of tokens in that step";
     if (expected->names_source &&
         emu_campaign_tokens(c->plan, &c->corpus, step, expected->source) == 0)
         return "the microbatch holds no valid token";
+    if ((fault->kind == EMU_FAULT_DROP_MICROBATCH || fault->kind == EMU_FAULT_COUNT_PADDING) &&
+        !emu_campaign_micro_holds(c->plan, &c->corpus, step, micro))
+        return "the microbatch holds no valid token on any rank";
     return NULL;
 }
 
@@ -159,7 +173,7 @@ static enum emu_status run_fault(struct conducting *c, const struct emu_fault_lo
 {
     struct emu_fault_expectation expected;
     emu_fault_expect(&load->faults[0], c->plan, &expected);
-    run->skipped = expected.skip ? expected.skip : skip_by_tokens(c, &load->faults[0], &expected);
+    run->skipped = expected.skip ? expected.skip : refine_by_tokens(c, &load->faults[0], &expected);
     run->expected = expected.classes;
     run->quiet = expected.quiet;
     if (run->skipped)

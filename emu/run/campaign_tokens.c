@@ -50,3 +50,43 @@ bool emu_campaign_tokens_equal(const struct emu_plan *plan, const struct emu_cor
     }
     return true;
 }
+
+/* Of a cp coordinate, on all dp ranks and in all microbatches. */
+static uint64_t slice_tokens(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                             uint64_t step, uint32_t cp)
+{
+    uint64_t tokens = 0;
+    for (uint32_t dp = 0; dp < plan->shape.dp; dp++)
+        for (uint32_t micro = 0; micro < plan->shape.microbatches; micro++)
+            tokens += emu_campaign_tokens(plan, corpus, step, emu_plan_source(plan, dp, cp, micro));
+    return tokens;
+}
+
+bool emu_campaign_slices_equal(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                               uint64_t step)
+{
+    uint64_t first = slice_tokens(plan, corpus, step, 0);
+    for (uint32_t cp = 1; cp < plan->shape.cp; cp++)
+        if (slice_tokens(plan, corpus, step, cp) != first)
+            return false;
+    return true;
+}
+
+bool emu_campaign_has_empty(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                            uint64_t step)
+{
+    for (uint32_t source = 0; source < emu_plan_sources(plan); source++)
+        if (emu_campaign_tokens(plan, corpus, step, source) == 0)
+            return true;
+    return false;
+}
+
+bool emu_campaign_micro_holds(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                              uint64_t step, uint32_t micro)
+{
+    for (uint32_t source = micro; source < emu_plan_sources(plan);
+         source += plan->shape.microbatches)
+        if (emu_campaign_tokens(plan, corpus, step, source) > 0)
+            return true;
+    return false;
+}

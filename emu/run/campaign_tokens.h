@@ -1,5 +1,5 @@
-/* Does a mean of means over the sources weigh any token wrongly in this step? Only where they hold
- * unequal numbers of valid tokens. */
+/* Does a mean of means over the sources, or over cp slices, weigh any token wrongly in this step?
+ * Only where they hold unequal numbers of valid tokens. */
 #ifndef EMU_RUN_CAMPAIGN_TOKENS_H
 #define EMU_RUN_CAMPAIGN_TOKENS_H
 
@@ -12,6 +12,16 @@ uint64_t emu_campaign_tokens(const struct emu_plan *plan, const struct emu_corpu
 
 /* Do all sources that hold any hold the same number? */
 bool emu_campaign_tokens_equal(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                               uint64_t step);
+
+/* Does a source hold none, or one of this microbatch any? */
+bool emu_campaign_has_empty(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                            uint64_t step);
+bool emu_campaign_micro_holds(const struct emu_plan *plan, const struct emu_corpus *corpus,
+                              uint64_t step, uint32_t micro);
+
+/* Do all cp coordinates hold the same number, over dp and microbatches? */
+bool emu_campaign_slices_equal(const struct emu_plan *plan, const struct emu_corpus *corpus,
                                uint64_t step);
 
 #endif

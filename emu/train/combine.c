@@ -158,17 +158,25 @@ static void retake(struct emu_trainer *trainer, uint32_t micro)
     }
 }
 
-/* scale_loss and, for a mean, the valid tokens of the microbatch. */
+/* What the summed loss of a microbatch is divided by: for a mean, its valid tokens. */
+static uint64_t loss_divisor(const struct emu_trainer *trainer, uint32_t micro)
+{
+    if (trainer->slice_tokens != UINT64_MAX)
+        return trainer->slice_tokens;
+    bool mean = trainer->plan->recipe.loss == EMU_LOSS_MEAN ||
+                emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, micro, NULL);
+    return mean ? trainer->source_tokens[micro] : UINT64_MAX;
+}
+
+/* scale_loss, and the divisor of a mean. */
 static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
 {
-    const struct emu_recipe_plan *recipe = &trainer->plan->recipe;
     struct emu_trouble where = {.place = EMU_PLACE_LOSS};
     struct emu_rational factor;
-    bool known = factor_of(trainer, &recipe->scale_loss, micro, where, &factor);
-    bool mean = recipe->loss == EMU_LOSS_MEAN ||
-                emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, micro, NULL);
-    if (known && mean) {
-        struct emu_rational tokens = emu_rational_whole((int64_t)trainer->source_tokens[micro]);
+    bool known = factor_of(trainer, &trainer->plan->recipe.scale_loss, micro, where, &factor);
+    uint64_t divisor = loss_divisor(trainer, micro);
+    if (known && divisor != UINT64_MAX) {
+        struct emu_rational tokens = emu_rational_whole((int64_t)divisor);
         enum emu_status status = emu_rational_div(factor, tokens, &factor);
         known = status == EMU_OK;
         where.kind = status == EMU_EINVAL ? EMU_TROUBLE_NO_TOKENS : EMU_TROUBLE_RANGE;
@@ -179,23 +187,12 @@ static void scale_loss(struct emu_trainer *trainer, uint32_t micro)
     scale_all_fresh(trainer, known ? &factor : NULL);
 }
 
-/* The axes and the family over which a reduction acts on a tensor. */
-static const struct emu_axes *axes_of(const struct emu_trainer *trainer, uint32_t tensor,
-                                      uint32_t index, uint32_t *family)
-{
-    const struct emu_plan *plan = trainer->plan;
-    if (!emu_deviates(trainer, EMU_DEVIATE_REDUCE_WORLD, tensor, 0, NULL))
-        return emu_reduction_axes(plan, &plan->recipe.reductions[index], tensor, family);
-    *family = 0; /* world */
-    return &trainer->all_axes;
-}
-
 static void note_events(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
                         const uint8_t *events)
 {
     const struct emu_reduction_plan *reduction = &trainer->plan->recipe.reductions[index];
     uint32_t family;
-    const struct emu_axes *axes = axes_of(trainer, tensor, index, &family);
+    const struct emu_axes *axes = emu_trainer_axes(trainer, tensor, index, &family);
     for (uint32_t i = 0; i < axes->count; i++) {
         if (!events[i])
             continue;
@@ -257,7 +254,7 @@ static enum emu_status carry_out(struct emu_trainer *trainer, uint32_t tensor, u
     struct emu_parameter *parameter = &trainer->parameters[tensor];
     struct emu_call call = call_for(trainer, tensor, index, fresh);
     uint32_t family;
-    axes_of(trainer, tensor, index, &family);
+    emu_trainer_axes(trainer, tensor, index, &family);
     bool scatter = scatters(trainer, parameter, family, fresh);
     if (scatter) {
         call.kind = EMU_REDUCE_SCATTER;
@@ -282,7 +279,7 @@ static enum emu_status reduce_one(struct emu_trainer *trainer, uint32_t tensor, 
     struct emu_value *value = fresh ? &parameter->fresh_value : &parameter->value;
     struct emu_trouble where = {.place = EMU_PLACE_REDUCTION, .tensor = tensor, .reduction = index};
     uint32_t family;
-    const struct emu_axes *axes = axes_of(trainer, tensor, index, &family);
+    const struct emu_axes *axes = emu_trainer_axes(trainer, tensor, index, &family);
     int shard = emu_value_shard_axis(value, mesh, axes);
     if (shard >= 0) {
         where.kind = EMU_TROUBLE_SHARD;
@@ -309,7 +306,7 @@ static enum emu_status reduce_weight(struct emu_trainer *trainer, uint32_t tenso
 {
     struct emu_call call = call_for(trainer, tensor, index, false);
     uint32_t family;
-    axes_of(trainer, tensor, index, &family);
+    emu_trainer_axes(trainer, tensor, index, &family);
     call.input = call.output = trainer->parameters[tensor].weight;
     call.count = trainer->parameters[tensor].elements;
     call.ledger = NULL;
@@ -324,12 +321,12 @@ static enum emu_status reduce_weight(struct emu_trainer *trainer, uint32_t tenso
 static enum emu_status reduce(struct emu_trainer *trainer, uint32_t tensor, uint32_t index,
                               uint32_t micro, bool fresh)
 {
-    if (emu_deviates(trainer, EMU_DEVIATE_SKIP_REDUCE, tensor, micro, NULL))
+    if (emu_trainer_leaves_out(trainer, tensor, index, micro))
         return EMU_OK;
     if (emu_deviates(trainer, EMU_DEVIATE_REDUCE_PARAMETER, tensor, micro, NULL))
         return reduce_weight(trainer, tensor, index);
     enum emu_status status = reduce_one(trainer, tensor, index, micro, fresh);
-    if (status == EMU_OK && emu_deviates(trainer, EMU_DEVIATE_DOUBLE_REDUCE, tensor, micro, NULL))
+    if (status == EMU_OK && emu_trainer_repeats(trainer, tensor, index, micro))
         status = reduce_one(trainer, tensor, index, micro, fresh);
     return status;
 }
@@ -445,13 +442,25 @@ enum emu_status emu_combine_reduce(struct emu_trainer *trainer)
     return EMU_OK;
 }
 
+/* The divisor of a step that does otherwise; false: scale_grad is what counts. */
+static bool strange_divisor(const struct emu_trainer *trainer, uint64_t *divisor)
+{
+    *divisor = emu_plan_sources(trainer->plan);
+    if (emu_deviates(trainer, EMU_DEVIATE_DIVISOR, 0, 0, divisor) ||
+        emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, 0, NULL))
+        return true;
+    *divisor = trainer->plan->cp;
+    return trainer->slice_tokens != UINT64_MAX;
+}
+
 void emu_combine_finish(struct emu_trainer *trainer)
 {
     struct emu_rational factor;
     struct emu_trouble where = {.place = EMU_PLACE_GRAD};
-    uint64_t divisor = emu_plan_sources(trainer->plan);
-    bool other = emu_deviates(trainer, EMU_DEVIATE_DIVISOR, 0, 0, &divisor) ||
-                 emu_deviates(trainer, EMU_DEVIATE_MEAN_OF_MEANS, 0, 0, NULL);
+    uint64_t divisor;
+    if (emu_deviates(trainer, EMU_DEVIATE_SKIP_SCALE, 0, 0, NULL))
+        return;
+    bool other = strange_divisor(trainer, &divisor);
     bool known = other || factor_of(trainer, &trainer->plan->recipe.scale_grad, 0, where, &factor);
     if (other)
         factor = (struct emu_rational){1, (int64_t)(divisor ? divisor : 1)};

@@ -1,6 +1,7 @@
 #include "train/halo.h"
 
 #include "comm/rank.h"
+#include "train/deviate.h"
 
 #include <string.h>
 
@@ -66,25 +67,26 @@ static const struct emu_halo_run *own_run(const struct emu_halo *halo, uint32_t 
     return NULL;
 }
 
-/* One exchange: positions `part` of run `from`, needed by run `needed`. */
+/* One exchange: positions `part`, needed by run `needed`, are what run `from` has at `given`: the
+ * same ones, unless the wrong neighbour gives. */
 struct exchange {
     uint32_t needed, from;
-    struct emu_slice part;
+    struct emu_slice part, given;
 };
 
 /* Address of the part in the extended buffer of an own run, in sequence i. */
 static unsigned char *part_in(const struct emu_trainer *trainer, const struct emu_halo *halo,
-                              const struct emu_halo_run *run, const struct exchange *x, uint64_t i,
-                              void *buffer)
+                              const struct emu_halo_run *run, const struct emu_slice *part,
+                              uint64_t i, void *buffer)
 {
-    uint64_t e = run->at + x->part.start + context_of(trainer) - run->positions.start;
+    uint64_t e = run->at + part->start + context_of(trainer) - run->positions.start;
     uint64_t element = (i * halo->extended + e) * embed_of(trainer);
     return (unsigned char *)buffer + element * trainer->nn.kernels->bytes;
 }
 
-static uint64_t part_elements(const struct emu_trainer *trainer, const struct exchange *x)
+static uint64_t part_elements(const struct emu_trainer *trainer, const struct emu_slice *part)
 {
-    return x->part.count * embed_of(trainer);
+    return part->count * embed_of(trainer);
 }
 
 static uint32_t rank_of_run(const struct emu_trainer *trainer, uint32_t run)
@@ -110,33 +112,35 @@ static enum emu_status transfer(struct emu_trainer *trainer, struct emu_halo *ha
 
 /* Pack or unpack the part for every sequence; `add` adds instead of copying. */
 static void move_part(const struct emu_trainer *trainer, struct emu_halo *halo,
-                      const struct emu_halo_run *run, const struct exchange *x, uint64_t sequences,
-                      void *buffer, bool out)
+                      const struct emu_halo_run *run, const struct emu_slice *part,
+                      uint64_t sequences, void *buffer, bool out)
 {
-    uint64_t bytes = part_elements(trainer, x) * trainer->nn.kernels->bytes;
+    uint64_t bytes = part_elements(trainer, part) * trainer->nn.kernels->bytes;
     for (uint64_t i = 0; i < sequences; i++) {
-        unsigned char *inside = part_in(trainer, halo, run, x, i, buffer);
+        unsigned char *inside = part_in(trainer, halo, run, part, i, buffer);
         unsigned char *packed = (unsigned char *)halo->message + i * bytes;
         memcpy(out ? packed : inside, out ? inside : packed, bytes);
     }
 }
 
 static void add_part(const struct emu_trainer *trainer, struct emu_halo *halo,
-                     const struct emu_halo_run *run, const struct exchange *x, uint64_t sequences)
+                     const struct emu_halo_run *run, const struct emu_slice *part,
+                     uint64_t sequences)
 {
-    uint64_t n = part_elements(trainer, x);
+    uint64_t n = part_elements(trainer, part);
     for (uint64_t i = 0; i < sequences; i++)
         trainer->nn.kernels->add(
-            part_in(trainer, halo, run, x, i, halo->gradients),
+            part_in(trainer, halo, run, part, i, halo->gradients),
             (unsigned char *)halo->message + i * n * trainer->nn.kernels->bytes, n);
 }
 
 static void clear_part(const struct emu_trainer *trainer, struct emu_halo *halo,
-                       const struct emu_halo_run *run, const struct exchange *x, uint64_t sequences)
+                       const struct emu_halo_run *run, const struct emu_slice *part,
+                       uint64_t sequences)
 {
     for (uint64_t i = 0; i < sequences; i++)
-        trainer->nn.kernels->zero(part_in(trainer, halo, run, x, i, halo->gradients),
-                                  part_elements(trainer, x));
+        trainer->nn.kernels->zero(part_in(trainer, halo, run, part, i, halo->gradients),
+                                  part_elements(trainer, part));
 }
 
 /* From the giver's own positions to the needer's lead. */
@@ -146,16 +150,16 @@ static enum emu_status exchange_forward(struct emu_trainer *trainer, struct emu_
     const struct emu_halo_run *giver = own_run(halo, x->from);
     const struct emu_halo_run *needer = own_run(halo, x->needed);
     struct emu_call call = {
-        .count = sequences * part_elements(trainer, x), .tag = tag, .label = "halo.forward"};
+        .count = sequences * part_elements(trainer, &x->part), .tag = tag, .label = "halo.forward"};
     enum emu_status status = EMU_OK;
     if (giver)
-        move_part(trainer, halo, giver, x, sequences, halo->values, true);
+        move_part(trainer, halo, giver, &x->given, sequences, halo->values, true);
     if (giver && !needer)
         status = transfer(trainer, halo, EMU_SEND, rank_of_run(trainer, x->needed), call);
     if (needer && !giver)
         status = transfer(trainer, halo, EMU_RECV, rank_of_run(trainer, x->from), call);
     if (needer && status == EMU_OK)
-        move_part(trainer, halo, needer, x, sequences, halo->values, false);
+        move_part(trainer, halo, needer, &x->part, sequences, halo->values, false);
     return status;
 }
 
@@ -165,20 +169,46 @@ static enum emu_status exchange_backward(struct emu_trainer *trainer, struct emu
 {
     const struct emu_halo_run *giver = own_run(halo, x->from);
     const struct emu_halo_run *needer = own_run(halo, x->needed);
-    struct emu_call call = {
-        .count = sequences * part_elements(trainer, x), .tag = tag, .label = "halo.backward"};
+    struct emu_call call = {.count = sequences * part_elements(trainer, &x->part),
+                            .tag = tag,
+                            .label = "halo.backward"};
     enum emu_status status = EMU_OK;
     if (needer) {
-        move_part(trainer, halo, needer, x, sequences, halo->gradients, true);
-        clear_part(trainer, halo, needer, x, sequences);
+        move_part(trainer, halo, needer, &x->part, sequences, halo->gradients, true);
+        clear_part(trainer, halo, needer, &x->part, sequences);
     }
     if (needer && !giver)
         status = transfer(trainer, halo, EMU_SEND, rank_of_run(trainer, x->from), call);
     if (giver && !needer)
         status = transfer(trainer, halo, EMU_RECV, rank_of_run(trainer, x->needed), call);
     if (giver && status == EMU_OK)
-        add_part(trainer, halo, giver, x, sequences);
+        add_part(trainer, halo, giver, &x->given, sequences);
     return status;
+}
+
+/* Take the run before the one that should give, where it has as many positions. */
+static void stray(const struct emu_plan *plan, struct exchange *x)
+{
+    uint32_t runs = emu_runs(plan);
+    uint32_t other = (x->from + runs - 1) % runs;
+    struct emu_slice right = emu_run_positions(plan, x->from);
+    struct emu_slice wrong = emu_run_positions(plan, other);
+    uint64_t from_end = right.start + right.count - x->part.start;
+    if (from_end > wrong.count)
+        return;
+    x->from = other;
+    x->given = (struct emu_slice){wrong.start + wrong.count - from_end, x->part.count};
+}
+
+/* One exchange where it is due; the rank that needs it decides from whom. */
+static struct exchange exchange_of(const struct emu_trainer *trainer, uint32_t needed,
+                                   uint32_t from)
+{
+    struct exchange x = {.needed = needed, .from = from};
+    x.part = x.given = emu_run_halo(trainer->plan, needed, from);
+    if (x.part.count > 0 && emu_trainer_halo_strays(trainer, rank_of_run(trainer, needed)))
+        stray(trainer->plan, &x);
+    return x;
 }
 
 static enum emu_status exchange_all(struct emu_trainer *trainer, struct emu_halo *halo, int32_t tag,
@@ -187,7 +217,7 @@ static enum emu_status exchange_all(struct emu_trainer *trainer, struct emu_halo
     enum emu_status status = EMU_OK;
     for (uint32_t needed = 1; sequences && needed < emu_runs(trainer->plan); needed++)
         for (uint32_t from = 0; from < needed && status == EMU_OK; from++) {
-            struct exchange x = {needed, from, emu_run_halo(trainer->plan, needed, from)};
+            struct exchange x = exchange_of(trainer, needed, from);
             if (x.part.count == 0)
                 continue;
             status = backward ? exchange_backward(trainer, halo, &x, tag, sequences)

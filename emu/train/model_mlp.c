@@ -107,7 +107,7 @@ static struct emu_call message(const struct emu_trainer *trainer, enum emu_kind 
                              .dtype = trainer->nn.kernels->dtype,
                              .peer = to_following ? trainer->model->following
                                                   : trainer->model->previous,
-                             .tag = (int32_t)(2 * micro + backward),
+                             .tag = (int32_t)(2 * emu_trainer_turn(trainer, micro) + backward),
                              .label = backward ? "pipeline.backward" : "pipeline.forward",
                              .file = __FILE__,
                              .line = __LINE__};
@@ -174,9 +174,9 @@ static enum emu_status forward_layers(struct emu_trainer *trainer, struct emu_ml
     return EMU_OK;
 }
 
-static int32_t halo_tag(uint32_t micro, bool backward)
+static int32_t halo_tag(const struct emu_trainer *trainer, uint32_t micro, bool backward)
 {
-    return (int32_t)(2 * micro + backward);
+    return (int32_t)(2 * emu_trainer_turn(trainer, micro) + backward);
 }
 
 /* The layers' settings for the embedding of a halo, which works on whole rows. */
@@ -200,7 +200,7 @@ static enum emu_status embed_with_halo(struct emu_trainer *trainer, struct emu_m
     enum emu_status status = emu_embedding_forward(&whole, &trainer->model->embedding, halo->bytes,
                                                    slot->sequences * halo->extended, halo->values);
     if (status == EMU_OK)
-        status = emu_halo_forward(trainer, halo, halo_tag(micro, false), slot->sequences);
+        status = emu_halo_forward(trainer, halo, halo_tag(trainer, micro, false), slot->sequences);
     if (status != EMU_OK)
         return status;
     void *windows = nn->sequence_parallel ? nn->whole : slot->input[0];
@@ -228,7 +228,7 @@ static enum emu_status unembed_with_halo(struct emu_trainer *trainer, struct emu
     if (status != EMU_OK)
         return status;
     emu_halo_scatter(trainer, halo, slot->sequences, windows);
-    status = emu_halo_backward(trainer, halo, halo_tag(micro, true), slot->sequences);
+    status = emu_halo_backward(trainer, halo, halo_tag(trainer, micro, true), slot->sequences);
     if (status != EMU_OK)
         return status;
     return emu_embedding_backward(&whole, &trainer->model->embedding, halo->bytes,

@@ -25,6 +25,7 @@ static enum emu_status prepare(const struct emu_plan *plan, struct emu_share sha
     made->plan = plan;
     made->hooks = hooks;
     made->rank = rank;
+    made->slice_tokens = UINT64_MAX;
     made->tp_index = share.tp_index;
     made->cp_index = share.cp_index;
     made->stage = share.stage;
@@ -71,7 +72,9 @@ static void carve_values(const struct emu_trainer *trainer, struct emu_carver *c
     const struct emu_plan *plan = trainer->plan;
     bool shards = emu_plan_shards_moments(plan);
     uint64_t most = emu_plan_chunk(plan, p->room, 0).count;
-    p->chunk = emu_plan_chunk(plan, p->elements, trainer->shard_index);
+    uint64_t member = trainer->shard_index;
+    emu_deviates(trainer, EMU_DEVIATE_CHUNK, (uint32_t)(p - trainer->parameters), 0, &member);
+    p->chunk = emu_plan_chunk(plan, p->elements, (uint32_t)member);
     if (emu_plan_shards_weights(plan))
         p->weight_chunk = emu_carve(carver, EMU_WEIGHT, 1, most);
     p->weight =
@@ -199,8 +202,6 @@ static enum emu_status place(struct emu_trainer *trainer, struct emu_rank *rank)
         status = group_of(plan, plan->gradient_family, id, &trainer->token_group);
     if (status == EMU_OK)
         status = group_of(plan, plan->loss_family, id, &trainer->loss_group);
-    if (status == EMU_OK)
-        status = group_of(plan, plan->norm_family, id, &trainer->norm_group);
     if (status == EMU_OK)
         status = group_of(plan, plan->shard_family, id, &trainer->shard_group);
     return status;

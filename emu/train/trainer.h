@@ -54,7 +54,6 @@ struct emu_trainer {
     uint32_t source_offset; /* source of this rank's microbatch 0 */
     uint32_t loss_group;    /* token group and all stages */
     uint32_t shard_group;   /* who divide the optimizer's state; EMU_GROUP_SELF */
-    uint32_t norm_group;    /* who hold parts of one model: tp and all stages */
     uint32_t dp_index, cp_index, tp_index, stage, shard_index;
     struct emu_axes all_axes; /* of the mesh */
     unsigned char *base;      /* of the block that everything was carved from */
@@ -75,6 +74,8 @@ struct emu_trainer {
     uint32_t dp_read;     /* dp coordinate whose examples were read in it */
     uint64_t tokens;      /* valid, of this rank, in that step */
     uint64_t step_tokens; /* valid, of the whole step */
+    /* Valid tokens of this cp slice on all dp ranks, where a step divides by them; UINT64_MAX. */
+    uint64_t slice_tokens;
     struct emu_hash batch_hash;
     struct emu_traffic before; /* what had been sent when the last step began */
 };

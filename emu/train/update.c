@@ -53,6 +53,8 @@ static void update_one(const struct emu_trainer *trainer, const struct emu_param
 static enum emu_status gather(struct emu_trainer *trainer, uint32_t tensor)
 {
     const struct emu_parameter *p = &trainer->parameters[tensor];
+    if (emu_deviates(trainer, EMU_DEVIATE_SKIP_GATHER, tensor, 0, NULL))
+        return EMU_OK;
     const void *own = p->weight_chunk;
     if (!own) { /* the chunk lies inside the output: a copy goes out */
         if (p->chunk.count)

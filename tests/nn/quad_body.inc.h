@@ -1,5 +1,4 @@
 /* The template of the plain kernels for QUAD; the including file says how constants are rounded. */
-#define LANE_OF_ONE
 #include "nn/kernel_tables.h"
 #include "quad_kernels.h"
 
