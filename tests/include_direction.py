@@ -30,7 +30,7 @@ def read_uses(text):
     for name, rest in FOLDER.findall(text):
         words = rest.split()
         start = words.index("USES") + 1 if "USES" in words else len(words)
-        end = words.index("LIBS") if "LIBS" in words else len(words)
+        end = min([words.index(word) for word in ("LIBS", "VARIANTS") if word in words] + [len(words)])
         uses[name] = words[start:end]
     return uses
 

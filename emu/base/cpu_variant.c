@@ -14,7 +14,7 @@ const char *emu_cpu_variant_name(enum emu_cpu_variant variant)
     return names[variant];
 }
 
-#if defined(__x86_64__)
+#ifdef EMU_CPU_VARIANTS
 bool emu_cpu_variant_runs(enum emu_cpu_variant variant)
 {
     __builtin_cpu_init();

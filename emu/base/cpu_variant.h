@@ -4,11 +4,41 @@
  * variants of a kernel give the same bits, for none may fuse or reorder. Detected once; the
  * environment variable MESHEMU_CPU_VARIANT (baseline, avx2, avx512) asks for a lower one, for tests
  * and comparisons. A build for another processor than x86-64 knows the baseline alone.
+ *
+ * The build compiles a kernel's file (VARIANTS in CMakeLists.txt) once more for each variant, with
+ * EMU_VARIANT as a suffix for what it defines; all else in it is static:
+ *
+ *     const struct table EMU_VARIANT_NAME(sums) = {...};       sums, sums_avx2, sums_avx512
+ *     EMU_VARIANTS_DECLARE(const struct table, sums);          in a header
+ *     static const struct table *const all[] = EMU_VARIANTS_OF(sums);
+ *     ... all[emu_cpu_variant()] ...
  */
 #ifndef EMU_BASE_CPU_VARIANT_H
 #define EMU_BASE_CPU_VARIANT_H
 
 #include <stdbool.h>
+
+#define EMU_VARIANT_PASTE(name, suffix) name##suffix
+#define EMU_VARIANT_EXPAND(name, suffix) EMU_VARIANT_PASTE(name, suffix)
+#ifdef EMU_VARIANT
+#define EMU_VARIANT_NAME(name) EMU_VARIANT_EXPAND(name, EMU_VARIANT)
+#else
+#define EMU_VARIANT_NAME(name) name
+#endif
+
+#ifdef EMU_CPU_VARIANTS
+#define EMU_VARIANTS_DECLARE(type, name) extern type name, name##_avx2, name##_avx512
+#define EMU_VARIANTS_OF(name)                                                                      \
+    {                                                                                              \
+        &name, &name##_avx2, &name##_avx512                                                        \
+    }
+#else
+#define EMU_VARIANTS_DECLARE(type, name) extern type name
+#define EMU_VARIANTS_OF(name)                                                                      \
+    {                                                                                              \
+        &name, &name, &name                                                                        \
+    }
+#endif
 
 enum emu_cpu_variant { /* each holds those before it */
                        EMU_CPU_BASELINE,

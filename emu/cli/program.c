@@ -1,5 +1,6 @@
 #include "cli/program.h"
 
+#include "base/cpu_variant.h"
 #include "cli/command.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
@@ -7,6 +8,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* A reader that went away and a limit on file sizes shall be errors of a write, not our death. */
 static void survive_writes(void)
@@ -45,6 +47,10 @@ static int run(const struct emu_command *command, int argc, char **argv)
 int emu_program_run(int argc, char **argv)
 {
     survive_writes();
+    if (!emu_cpu_variant_asked_well())
+        return emu_print_usage_error(
+            &emu_program, "MESHEMU_CPU_VARIANT: baseline, avx2 or avx512 is allowed, not '%s'",
+            getenv("MESHEMU_CPU_VARIANT"));
     if (argc < 2)
         return emu_print_usage_error(&emu_program, "which command?");
     if (argv[1][0] == '-')

@@ -6,9 +6,12 @@
  * values are those of the plain kernel: the same products in the same order.
  */
 #include "nn/bound_ops.inc.h"
+#include "nn/lanes.h"
 
 #define STRIP 16u /* columns at once */
 #define DEPTH 32u /* rows of a tile */
+#define VALUE_COUNT ((unsigned)(LANE_BYTES / sizeof(REAL)))
+#define RAW_COUNT ((unsigned)(LANE_BYTES / sizeof(double)))
 
 /* A block of b, laid out so that one loop runs over its columns. cost = db + gamma_D B. */
 struct tile {
@@ -36,6 +39,48 @@ static void tile_fill(struct tile *tile, const struct emu_bounded *b, const stru
         }
 }
 
+/* value += a * tile, for p = 0..depth-1 in order. */
+static void add_values(const struct tile *tile, const struct emu_bounded *a, uint64_t a_term,
+                       REAL value[STRIP])
+{
+    LANES(REAL) sums[STRIP / VALUE_COUNT], row;
+#pragma GCC unroll 16
+    for (unsigned l = 0; l < STRIP / VALUE_COUNT; l++)
+        memcpy(&sums[l], value + l * VALUE_COUNT, LANE_BYTES);
+    for (uint64_t p = 0; p < tile->depth; p++)
+#pragma GCC unroll 16
+        for (unsigned l = 0; l < STRIP / VALUE_COUNT; l++) {
+            memcpy(&row, tile->value[p] + l * VALUE_COUNT, LANE_BYTES);
+            sums[l] += (REAL)a[p * a_term].value * row;
+        }
+#pragma GCC unroll 16
+    for (unsigned l = 0; l < STRIP / VALUE_COUNT; l++)
+        memcpy(value + l * VALUE_COUNT, &sums[l], LANE_BYTES);
+}
+
+/* raw += what the products cost, likewise. */
+static void add_costs(const struct tile *tile, const struct emu_bounded *a, uint64_t a_term,
+                      double raw[STRIP])
+{
+    LANES(double) sums[STRIP / RAW_COUNT], size, cost;
+#pragma GCC unroll 16
+    for (unsigned l = 0; l < STRIP / RAW_COUNT; l++)
+        memcpy(&sums[l], raw + l * RAW_COUNT, LANE_BYTES);
+    for (uint64_t p = 0; p < tile->depth; p++) {
+        const struct emu_bounded factor = a[p * a_term];
+        const double reached = reach(factor);
+#pragma GCC unroll 16
+        for (unsigned l = 0; l < STRIP / RAW_COUNT; l++) {
+            memcpy(&size, tile->size[p] + l * RAW_COUNT, LANE_BYTES);
+            memcpy(&cost, tile->cost[p] + l * RAW_COUNT, LANE_BYTES);
+            sums[l] += factor.bound * size + reached * cost;
+        }
+    }
+#pragma GCC unroll 16
+    for (unsigned l = 0; l < STRIP / RAW_COUNT; l++)
+        memcpy(raw + l * RAW_COUNT, &sums[l], LANE_BYTES);
+}
+
 /* One row of c, `width` columns of it, takes the products of the tile. */
 static void tile_apply(const struct tile *tile, const struct emu_bounded *a, uint64_t a_term,
                        struct emu_bounded *c)
@@ -46,14 +91,8 @@ static void tile_apply(const struct tile *tile, const struct emu_bounded *a, uin
         value[j] = (REAL)c[j].value;
         raw[j] = c[j].bound;
     }
-    for (uint64_t p = 0; p < tile->depth; p++) {
-        const struct emu_bounded factor = a[p * a_term];
-        const double size = reach(factor);
-        for (unsigned j = 0; j < STRIP; j++) {
-            value[j] += (REAL)factor.value * tile->value[p][j];
-            raw[j] += factor.bound * tile->size[p][j] + size * tile->cost[p][j];
-        }
-    }
+    add_values(tile, a, a_term, value);
+    add_costs(tile, a, a_term, raw);
     for (uint64_t j = 0; j < tile->width; j++)
         c[j] = (struct emu_bounded){(double)value[j], raw[j]};
 }

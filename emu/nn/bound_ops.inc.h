@@ -14,6 +14,7 @@
 #define EMU_NN_BOUND_OPS_INC_H
 
 #include "nn/halt.h"
+#include "nn/lanes.h"
 
 #define STRETCH 1024u /* rows or elements between two looks at the halt */
 #define BOUND_SLACK (1.0 + 0x1p-48)
@@ -27,114 +28,126 @@ static bool given_up(uint64_t i)
     return i % STRETCH == 0 && emu_halt_asked();
 }
 
-static double reach(struct emu_bounded x)
+/* The operations below choose values, not ways: so loops over them are vectorised. */
+
+/* Of two that are no NaN, or else the second. */
+EMU_INLINE double smaller(double x, double y)
+{
+    return x <= y ? x : y;
+}
+
+EMU_INLINE double larger(double x, double y)
+{
+    return x >= y ? x : y;
+}
+
+EMU_INLINE double reach(struct emu_bounded x)
 {
     return fabs(x.value) + 2.0 * x.bound;
 }
 
 /* Exactly zero in every computation: adding it does not round. */
-static bool vanishes(struct emu_bounded x)
+EMU_INLINE bool vanishes(struct emu_bounded x)
 {
-    return x.value == 0.0 && x.bound == 0.0;
+    return (x.value == 0.0) & (x.bound == 0.0);
 }
 
 /* size: no computation of the formula meets a larger magnitude. A NaN anywhere ends as infinity. */
-static struct emu_bounded seal(REAL value, double bound_raw, double size)
+EMU_INLINE struct emu_bounded seal(REAL value, double bound_raw, double size)
 {
     const double raised = bound_raw * BOUND_SLACK;
-    const bool sound = isfinite(value) && raised <= DBL_MAX && size * BOUND_SLACK <= LARGEST;
+    const bool sound =
+        (fabs((double)value) <= DBL_MAX) & (raised <= DBL_MAX) & (size * BOUND_SLACK <= LARGEST);
     return (struct emu_bounded){(double)value, sound ? raised : INFINITY};
 }
 
 /* x, known to lie in an interval of that length in every computation. */
-static struct emu_bounded within(struct emu_bounded x, double length)
+EMU_INLINE struct emu_bounded within(struct emu_bounded x, double length)
 {
-    return (struct emu_bounded){x.value, isfinite(x.value) ? fmin(x.bound, length) : INFINITY};
+    return (struct emu_bounded){x.value,
+                                fabs(x.value) <= DBL_MAX ? smaller(x.bound, length) : INFINITY};
 }
 
 /* The constant as REAL holds it: every computation uses the same. */
-static struct emu_bounded constant(double value)
+EMU_INLINE struct emu_bounded constant(double value)
 {
     return (struct emu_bounded){(double)(REAL)value, 0.0};
 }
 
-static struct emu_bounded negative(struct emu_bounded x)
+EMU_INLINE struct emu_bounded negative(struct emu_bounded x)
 {
     return (struct emu_bounded){-x.value, x.bound};
 }
 
-static struct emu_bounded plus(struct emu_bounded x, struct emu_bounded y)
+EMU_INLINE struct emu_bounded plus(struct emu_bounded x, struct emu_bounded y)
 {
     const REAL value = (REAL)x.value + (REAL)y.value;
     const double spread = x.bound + y.bound;
     const double size = fabs(x.value + y.value) + 2.0 * spread;
-    if (vanishes(x) || vanishes(y))
-        return seal(value, spread, size);
-    return seal(value, spread + UNIT * size, size);
+    const bool rounds = !((int)vanishes(x) | (int)vanishes(y));
+    return seal(value, rounds ? spread + UNIT * size : spread, size);
 }
 
-static struct emu_bounded minus(struct emu_bounded x, struct emu_bounded y)
+EMU_INLINE struct emu_bounded minus(struct emu_bounded x, struct emu_bounded y)
 {
     return plus(x, negative(y));
 }
 
-static struct emu_bounded times(struct emu_bounded x, struct emu_bounded y)
+EMU_INLINE struct emu_bounded times(struct emu_bounded x, struct emu_bounded y)
 {
     const REAL value = (REAL)x.value * (REAL)y.value;
     const double x_size = reach(x), y_size = reach(y), size = x_size * y_size;
-    if (size == 0.0 && (x_size == 0.0 || y_size == 0.0))
-        return seal(value, 0.0, size);
-    return seal(value, x.bound * y_size + y.bound * x_size + UNIT * size + 4.0 * TINY, size);
+    const double raw = x.bound * y_size + y.bound * x_size + UNIT * size + 4.0 * TINY;
+    const bool nothing = (size == 0.0) & ((x_size == 0.0) | (y_size == 0.0));
+    return seal(value, nothing ? 0.0 : raw, size);
 }
 
 /* x/y, where it is known that no computation has |y'| < least. */
-static struct emu_bounded over_least(struct emu_bounded x, struct emu_bounded y, double least)
+EMU_INLINE struct emu_bounded over_least(struct emu_bounded x, struct emu_bounded y, double least)
 {
     const REAL value = (REAL)x.value / (REAL)y.value;
-    const double low = fmax(fabs(y.value) - 2.0 * y.bound, least);
-    if (!(low > 0.0))
-        return seal(value, INFINITY, INFINITY);
-    if (vanishes(x))
-        return seal(value, 0.0, 0.0);
+    const double low = larger(fabs(y.value) - 2.0 * y.bound, least);
     const double size = reach(x) / low + DBL_TRUE_MIN;
     const double moved = (x.bound + size * y.bound + DBL_TRUE_MIN) / low;
-    return seal(value, moved + UNIT * size + 4.0 * TINY, size);
+    const double raw = vanishes(x) ? 0.0 : moved + UNIT * size + 4.0 * TINY;
+    const double reached = vanishes(x) ? 0.0 : size;
+    return low > 0.0 ? seal(value, raw, reached) : seal(value, INFINITY, INFINITY);
 }
 
-static struct emu_bounded over(struct emu_bounded x, struct emu_bounded y)
+EMU_INLINE struct emu_bounded over(struct emu_bounded x, struct emu_bounded y)
 {
     return over_least(x, y, 0.0);
 }
 
 /* Square root of what is never negative: |sqrt a - sqrt b| <= min(sqrt|a-b|, |a-b|/(2 sqrt low)) */
-static struct emu_bounded root_of(struct emu_bounded x)
+EMU_INLINE struct emu_bounded root_of(struct emu_bounded x)
 {
     const REAL value = sqrt((REAL)x.value);
     const double low = x.value - 2.0 * x.bound, size = sqrt(reach(x));
     double moved = sqrt(x.bound);
-    if (low > 0.0 && x.bound > 0.0)
-        moved = fmin(moved, x.bound / (2.0 * sqrt(low)) + DBL_TRUE_MIN);
+    if ((low > 0.0) & (x.bound > 0.0))
+        moved = smaller(moved, x.bound / (2.0 * sqrt(low)) + DBL_TRUE_MIN);
     return seal(value, moved + UNIT * size, size);
 }
 
 /* exp x, where it is known that no computation has x' > most. */
-static struct emu_bounded exp_most(struct emu_bounded x, double most)
+EMU_INLINE struct emu_bounded exp_most(struct emu_bounded x, double most)
 {
     const REAL value = exp((REAL)x.value);
-    const double size = exp(fmin(x.value + 2.0 * x.bound, most)) * EXP_SLACK;
+    const double size = exp(smaller(x.value + 2.0 * x.bound, most)) * EXP_SLACK;
     return seal(value, x.bound * size + LIBM_ERROR * size + 4.0 * TINY, size);
 }
 
-static struct emu_bounded exp_of(struct emu_bounded x)
+EMU_INLINE struct emu_bounded exp_of(struct emu_bounded x)
 {
     return exp_most(x, INFINITY);
 }
 
 /* log x, where it is known that no computation has x' < least. */
-static struct emu_bounded log_least(struct emu_bounded x, double least)
+EMU_INLINE struct emu_bounded log_least(struct emu_bounded x, double least)
 {
     const REAL value = log((REAL)x.value);
-    const double low = fmax(x.value - 2.0 * x.bound, least);
+    const double low = larger(x.value - 2.0 * x.bound, least);
     if (!(low > 0.0))
         return seal(value, INFINITY, INFINITY);
     const double moved = x.bound / low;
@@ -142,13 +155,13 @@ static struct emu_bounded log_least(struct emu_bounded x, double least)
     return seal(value, moved + LIBM_ERROR * size + 4.0 * TINY, size);
 }
 
-static struct emu_bounded erf_of(struct emu_bounded x)
+EMU_INLINE struct emu_bounded erf_of(struct emu_bounded x)
 {
     const REAL value = erf((REAL)x.value);
-    const double nearest = fmax(fabs(x.value) - 2.0 * x.bound, 0.0);
+    const double nearest = larger(fabs(x.value) - 2.0 * x.bound, 0.0);
     const double slope = ERF_SLOPE * exp(-nearest * nearest) * EXP_SLACK;
-    const double size = fmin(1.0, ERF_SLOPE * reach(x));
-    const double moved = fmin(x.bound * slope, 2.0);
+    const double size = smaller(ERF_SLOPE * reach(x), 1.0);
+    const double moved = smaller(x.bound * slope, 2.0);
     return seal(value, moved + LIBM_ERROR * size + 4.0 * TINY, size);
 }
 

@@ -4,20 +4,29 @@
 #include <math.h>
 #include <stddef.h>
 
-const struct emu_kernels *emu_kernels_of(enum emu_dtype dtype)
+const struct emu_kernels *emu_kernels_for(enum emu_dtype dtype, enum emu_cpu_variant variant)
 {
+    static const struct emu_kernels *const f64[] = EMU_VARIANTS_OF(emu_kernels_f64);
+    static const struct emu_kernels *const f32[] = EMU_VARIANTS_OF(emu_kernels_f32);
+    static const struct emu_kernels *const bound64[] = EMU_VARIANTS_OF(emu_kernels_bound64);
+    static const struct emu_kernels *const bound32[] = EMU_VARIANTS_OF(emu_kernels_bound32);
     switch (dtype) {
     case EMU_F64:
-        return &emu_kernels_f64;
+        return f64[variant];
     case EMU_F32:
-        return &emu_kernels_f32;
+        return f32[variant];
     case EMU_BOUND64:
-        return &emu_kernels_bound64;
+        return bound64[variant];
     case EMU_BOUND32:
-        return &emu_kernels_bound32;
+        return bound32[variant];
     default:
         return NULL;
     }
+}
+
+const struct emu_kernels *emu_kernels_of(enum emu_dtype dtype)
+{
+    return emu_kernels_for(dtype, emu_cpu_variant());
 }
 
 struct emu_adamw_constants emu_adamw_constants_of(const struct emu_adamw *params)

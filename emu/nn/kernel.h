@@ -17,6 +17,7 @@
 #define EMU_NN_KERNEL_H
 
 #include "base/bounded.h"
+#include "base/cpu_variant.h"
 #include "config/config.h"
 
 #include <meshemu/comm.h>
@@ -129,5 +130,9 @@ struct emu_kernels {
 
 /* The kernels of a dtype: F64, F32, BOUND64, BOUND32; NULL for others. */
 const struct emu_kernels *emu_kernels_of(enum emu_dtype dtype);
+
+/* Those of a variant that runs here (emu_kernels_of: of the one that the process uses). All give
+ * the same bits, but for the sign and payload of a NaN. */
+const struct emu_kernels *emu_kernels_for(enum emu_dtype dtype, enum emu_cpu_variant variant);
 
 #endif

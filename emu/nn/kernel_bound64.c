@@ -2,6 +2,7 @@
 #include "nn/kernel_tables.h"
 
 #include <float.h>
+#include <string.h>
 #include <tgmath.h>
 
 #define REAL double

@@ -35,13 +35,13 @@ void emu_rounding_look(const char *what)
     snprintf(seen.kernel, sizeof seen.kernel, "%s", what);
 }
 
-#define F64 emu_kernels_f64
+#define F64 emu_kernels_of(EMU_F64)
 
 /* A kernel without a result, and the look behind it. */
 #define WATCHED(name, parameters, arguments)                                                       \
     static void name parameters                                                                    \
     {                                                                                              \
-        F64.name arguments;                                                                        \
+        F64->name arguments;                                                                       \
         emu_rounding_look(#name);                                                                  \
     }
 
@@ -93,7 +93,7 @@ WATCHED(squared, (void *loss, void *dx, const void *x, const struct emu_targets 
 const struct emu_kernels *emu_kernels_exact(void)
 {
     static _Thread_local struct emu_kernels table;
-    table = emu_kernels_f64;
+    table = *F64;
     table.name = "exact";
     table.matmul_nt = matmul_nt;
     table.matmul_nn = matmul_nn;

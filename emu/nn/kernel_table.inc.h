@@ -1,5 +1,5 @@
 /* The table TABLE of the functions in this translation unit. Template: see kernel_tables.h. */
-const struct emu_kernels TABLE = {
+const struct emu_kernels EMU_VARIANT_NAME(TABLE) = {
     .name = TABLE_NAME,
     .dtype = TABLE_DTYPE,
     .bytes = sizeof(ELEMENT),

@@ -1,18 +1,21 @@
-/* Which four tables exist, and which constants of an update do they share?
+/* Which tables exist, and which constants of an update do they share?
  *
  * The bodies of the kernels are templates: plain_*.inc.h for plain numbers, bound_*.inc.h for pairs
  * (value, bound). kernel_f64.c, kernel_f32.c, kernel_bound64.c and kernel_bound32.c name the type
- * REAL and include them. All functions there are static; kernel_table.inc.h gathers them.
+ * REAL and include them. All functions there are static; kernel_table.inc.h gathers them. Each file
+ * is compiled once for each variant of the processor (base/cpu_variant.h), and every variant gives
+ * the same bits, but for the sign and payload of a NaN.
  */
 #ifndef EMU_NN_KERNEL_TABLES_H
 #define EMU_NN_KERNEL_TABLES_H
 
+#include "base/cpu_variant.h"
 #include "nn/kernel.h"
 
-extern const struct emu_kernels emu_kernels_f64;
-extern const struct emu_kernels emu_kernels_f32;
-extern const struct emu_kernels emu_kernels_bound64;
-extern const struct emu_kernels emu_kernels_bound32;
+EMU_VARIANTS_DECLARE(const struct emu_kernels, emu_kernels_f64);
+EMU_VARIANTS_DECLARE(const struct emu_kernels, emu_kernels_f32);
+EMU_VARIANTS_DECLARE(const struct emu_kernels, emu_kernels_bound64);
+EMU_VARIANTS_DECLARE(const struct emu_kernels, emu_kernels_bound32);
 
 /* Constant under the square root of RMSNorm. */
 #define EMU_RMS_EPSILON 1e-5

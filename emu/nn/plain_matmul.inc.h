@@ -2,54 +2,81 @@
  *
  * Each element of c has one accumulator, and its products are added in index order, wherever the
  * element lies in a block: so a slice of c is computed with the bits of the whole. Speed comes from
- * running over STRIP columns at once, never from splitting a sum.
+ * a block of ROWS x STRIP sums that stay in registers, never from splitting a sum.
  */
-#define STRIP 16u /* columns at once */
-#define DEPTH 64u /* rows of a transposed tile */
+#include "nn/lanes.h"
 
-/* Rows of b that take part, elements from one to the next, and columns (at most STRIP). */
+#define STRIP 16u /* columns at once */
+#define DEPTH 64u /* rows of a tile */
+#define LANE_COUNT (LANE_BYTES / sizeof(REAL))
+#define STRIP_LANES ((unsigned)(STRIP * sizeof(REAL) / LANE_BYTES)) /* registers for a strip */
+#define ROWS (STRIP_LANES < LANE_SUMS ? LANE_SUMS / STRIP_LANES : 1u)
+
+/* A block of b that all rows of c take: row p holds STRIP columns from at + p*row on. */
 struct panel {
-    uint64_t depth, row, width;
+    const REAL *at;
+    uint64_t row, depth;
 };
 
-/* sums[j] += a[i*a_step] * b[i*row + j] for i = 0..depth-1 in order. */
-static void strip_full(REAL *restrict sums, const REAL *a, uint64_t a_step, const REAL *b,
-                       const struct panel *panel)
+/* Element (i, p) of a is at[i*row + p*step]. */
+struct factors {
+    const REAL *at;
+    uint64_t row, step;
+};
+
+/* c (rows, STRIP) += a (rows, depth) * panel, for p = 0..depth-1 in order. The loops of constant
+ * length are unrolled, and then the sums are registers: hence one load or store a register. */
+EMU_INLINE void block_add(REAL *c, uint64_t c_row, const struct factors *a,
+                          const struct panel *panel, const unsigned rows)
 {
-    REAL local[STRIP];
-    memcpy(local, sums, sizeof(local));
-    for (uint64_t i = 0; i < panel->depth; i++) {
-        const REAL factor = a[i * a_step];
-        const REAL *row = b + i * panel->row;
-        for (unsigned j = 0; j < STRIP; j++)
-            local[j] += factor * row[j];
+    LANES(REAL) sums[ROWS][STRIP_LANES], row[STRIP_LANES];
+#pragma GCC unroll 16
+    for (unsigned i = 0; i < rows; i++)
+#pragma GCC unroll 16
+        for (unsigned l = 0; l < STRIP_LANES; l++)
+            memcpy(&sums[i][l], c + i * c_row + l * LANE_COUNT, LANE_BYTES);
+    for (uint64_t p = 0; p < panel->depth; p++) {
+#pragma GCC unroll 16
+        for (unsigned l = 0; l < STRIP_LANES; l++)
+            memcpy(&row[l], panel->at + p * panel->row + l * LANE_COUNT, LANE_BYTES);
+#pragma GCC unroll 16
+        for (unsigned i = 0; i < rows; i++)
+#pragma GCC unroll 16
+            for (unsigned l = 0; l < STRIP_LANES; l++)
+                sums[i][l] += a->at[i * a->row + p * a->step] * row[l];
     }
-    memcpy(sums, local, sizeof(local));
+#pragma GCC unroll 16
+    for (unsigned i = 0; i < rows; i++)
+#pragma GCC unroll 16
+        for (unsigned l = 0; l < STRIP_LANES; l++)
+            memcpy(c + i * c_row + l * LANE_COUNT, &sums[i][l], LANE_BYTES);
 }
 
-static void strip_part(REAL *restrict sums, const REAL *a, uint64_t a_step, const REAL *b,
-                       const struct panel *panel)
+/* One strip of c, all m rows of it. */
+static void strip_add(REAL *c, uint64_t c_row, struct factors a, const struct panel *panel,
+                      uint64_t m)
 {
-    for (uint64_t i = 0; i < panel->depth; i++) {
-        const REAL factor = a[i * a_step];
-        const REAL *row = b + i * panel->row;
-        for (uint64_t j = 0; j < panel->width; j++)
-            sums[j] += factor * row[j];
+    uint64_t i = 0;
+    for (; i + ROWS <= m; i += ROWS, a.at += ROWS * a.row)
+        block_add(c + i * c_row, c_row, &a, panel, ROWS);
+    for (; i < m; i++, a.at += a.row)
+        block_add(c + i * c_row, c_row, &a, panel, 1);
+}
+
+/* A strip of fewer columns: rows of c go through a buffer of whole strips. */
+static void strip_add_part(REAL *c, uint64_t c_row, struct factors a, const struct panel *panel,
+                           const uint64_t m_width[2])
+{
+    REAL rows[ROWS][STRIP] = {{0}};
+    const uint64_t m = m_width[0], width = m_width[1];
+    for (uint64_t i = 0; i < m; i += ROWS, a.at += ROWS * a.row) {
+        const uint64_t count = m - i < ROWS ? m - i : ROWS;
+        for (uint64_t r = 0; r < count; r++)
+            memcpy(rows[r], c + (i + r) * c_row, width * sizeof(REAL));
+        strip_add(rows[0], STRIP, a, panel, count);
+        for (uint64_t r = 0; r < count; r++)
+            memcpy(c + (i + r) * c_row, rows[r], width * sizeof(REAL));
     }
-}
-
-static void strip(REAL *restrict sums, const REAL *a, uint64_t a_step, const REAL *b,
-                  const struct panel *panel)
-{
-    if (panel->width == STRIP)
-        strip_full(sums, a, a_step, b, panel);
-    else
-        strip_part(sums, a, a_step, b, panel);
-}
-
-static uint64_t strip_width(uint64_t n, uint64_t first)
-{
-    return n - first < STRIP ? n - first : STRIP;
 }
 
 static void start_sums(const struct emu_matmul *args)
@@ -59,53 +86,53 @@ static void start_sums(const struct emu_matmul *args)
         memset(args->c, 0, count * sizeof(REAL));
 }
 
-/* b lies in rows of c's columns: a element (i, p) is a[i*a_row + p*a_step]. */
-static void matmul_strips(const struct emu_matmul *args, uint64_t a_row, uint64_t a_step)
+/* tile[p][j] = element (p, j) of b from `at` on; columns behind the width are 0. */
+static void tile_fill(REAL tile[DEPTH][STRIP], const struct factors *b, uint64_t depth,
+                      uint64_t width)
 {
-    const REAL *a = args->a, *b = args->b;
-    REAL *c = args->c;
+    if (width < STRIP)
+        memset(tile, 0, depth * sizeof(tile[0]));
+    for (uint64_t j = 0; j < width; j++)
+        for (uint64_t p = 0; p < depth; p++)
+            tile[p][j] = b->at[p * b->row + j * b->step];
+}
+
+/* b: element (p, j) of the k x n factor. Strips whose rows lie in memory as a panel needs them are
+ * taken from there, others are laid out in a tile. */
+static void product(const struct emu_matmul *args, struct factors a, const struct factors *b)
+{
+    REAL tile[DEPTH][STRIP];
     start_sums(args);
-    if (args->k == 0)
-        return;
     for (uint64_t j = 0; j < args->n; j += STRIP) {
-        const struct panel panel = {args->k, args->n, strip_width(args->n, j)};
-        for (uint64_t i = 0; i < args->m; i++)
-            strip(c + i * args->n + j, a + i * a_row, a_step, b + j, &panel);
+        const uint64_t width = args->n - j < STRIP ? args->n - j : STRIP;
+        const bool direct = b->step == 1 && width == STRIP;
+        for (uint64_t p = 0; p < args->k; p += DEPTH) {
+            const struct factors from = {b->at + p * b->row + j * b->step, b->row, b->step};
+            const struct factors with = {a.at + p * a.step, a.row, a.step};
+            const uint64_t depth = args->k - p < DEPTH ? args->k - p : DEPTH;
+            const struct panel panel = {direct ? from.at : tile[0], direct ? b->row : STRIP, depth};
+            REAL *c = (REAL *)args->c + j;
+            if (!direct)
+                tile_fill(tile, &from, depth, width);
+            if (width == STRIP)
+                strip_add(c, args->n, with, &panel, args->m);
+            else
+                strip_add_part(c, args->n, with, &panel, (uint64_t[]){args->m, width});
+        }
     }
 }
 
 static void matmul_nn(const struct emu_matmul *args)
 {
-    matmul_strips(args, args->k, 1);
+    product(args, (struct factors){args->a, args->k, 1}, &(struct factors){args->b, args->n, 1});
 }
 
 static void matmul_tn(const struct emu_matmul *args)
 {
-    matmul_strips(args, 1, args->m);
-}
-
-/* tile[p][j] = b[j][p] for the columns p of one block of b. */
-static void transpose_tile(REAL tile[DEPTH][STRIP], const REAL *b, uint64_t b_row,
-                           const struct panel *panel)
-{
-    for (uint64_t j = 0; j < panel->width; j++)
-        for (uint64_t p = 0; p < panel->depth; p++)
-            tile[p][j] = b[j * b_row + p];
+    product(args, (struct factors){args->a, 1, args->m}, &(struct factors){args->b, args->n, 1});
 }
 
 static void matmul_nt(const struct emu_matmul *args)
 {
-    const REAL *a = args->a, *b = args->b;
-    REAL *c = args->c;
-    REAL tile[DEPTH][STRIP];
-    start_sums(args);
-    for (uint64_t j = 0; j < args->n; j += STRIP)
-        for (uint64_t p = 0; p < args->k; p += DEPTH) {
-            const uint64_t left = args->k - p;
-            const struct panel panel = {left < DEPTH ? left : DEPTH, STRIP,
-                                        strip_width(args->n, j)};
-            transpose_tile(tile, b + j * args->k + p, args->k, &panel);
-            for (uint64_t i = 0; i < args->m; i++)
-                strip(c + i * args->n + j, a + i * args->k + p, 1, tile[0], &panel);
-        }
+    product(args, (struct factors){args->a, args->k, 1}, &(struct factors){args->b, 1, args->k});
 }

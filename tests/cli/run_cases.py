@@ -8,6 +8,7 @@ A file holds cases:
     === the fact, in words
     --- file bad.yaml          a file in the folder where the command runs (any number)
     mesh: dp=0
+    --- env NAME=VALUE         a variable of its environment (any number)
     --- run                    the arguments of meshemu, split as a shell splits words
     mesh bad.yaml
     --- exit 2                 0 where it is left out
@@ -27,18 +28,23 @@ import sys
 import tempfile
 
 TIMEOUT_S = 60
-SECTIONS = ("file", "run", "exit", "out", "err")
+SECTIONS = ("file", "env", "run", "exit", "out", "err")
 
 
 class Case:
     def __init__(self, where, name):
         self.where, self.name = where, name
+        self.env = {}
         self.files, self.run, self.exit, self.out, self.err = {}, None, 0, [], []
 
     def open_section(self, words):
         """The list that takes the section's lines."""
         if words[0] == "exit":
             self.exit = int(words[1])
+            return []
+        if words[0] == "env":
+            name, _, value = words[1].partition("=")
+            self.env[name] = value
             return []
         if words[0] == "file":
             return self.files.setdefault(words[1], [])
@@ -91,7 +97,7 @@ def run_case(program, case):
         for name, lines in case.files.items():
             with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
                 f.write("\n".join(trimmed(lines)) + "\n")
-        environment = {**os.environ, "COLUMNS": "80"}
+        environment = {**os.environ, "COLUMNS": "80", **case.env}
         try:
             done = subprocess.run([program] + shlex.split(" ".join(case.run)), cwd=folder,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S,

@@ -1,4 +1,5 @@
 /* The template of the plain kernels for QUAD; the including file says how constants are rounded. */
+#define LANE_OF_ONE
 #include "nn/kernel_tables.h"
 #include "quad_kernels.h"
 
