@@ -1,11 +1,16 @@
 #include "base/hash.h"
 
-#include <xxhash.h>
+#include "base/hash_kernel.h"
+
+const struct emu_hash_kernel *emu_hash_kernel_for(enum emu_cpu_variant variant)
+{
+    static const struct emu_hash_kernel *const all[] = EMU_VARIANTS_OF(emu_hash_kernel);
+    return all[variant];
+}
 
 struct emu_hash emu_hash_of(const void *bytes, size_t size)
 {
-    XXH128_hash_t hash = XXH3_128bits(bytes, size);
-    return (struct emu_hash){hash.low64, hash.high64};
+    return emu_hash_kernel_for(emu_cpu_variant())->of(bytes, size);
 }
 
 bool emu_hash_equal(struct emu_hash a, struct emu_hash b)
