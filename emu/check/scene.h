@@ -30,6 +30,7 @@ struct emu_rank_seen {
     enum emu_fate fate;
     int code;
     struct emu_board_view board;
+    bool stuck; /* its board says that it waits, but it is awake and does not move on */
     const struct emu_recorded_call *calls; /* the last ones, newest last; borrowed, may be NULL */
     uint32_t call_count;
 };

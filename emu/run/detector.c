@@ -9,7 +9,8 @@
 #define REST_FACTOR 9              /* pauses are this many times as long as looks */
 #define CLOCK_MIN_NS UINT64_C(2000000)
 #define CLOCK_MAX_NS UINT64_C(50000000)
-#define READINGS 8 /* before others get a turn */
+#define READINGS 8  /* before others get a turn */
+#define LOOKS_MIN 5 /* a launcher that was held up itself has seen nothing of the time between */
 
 enum emu_status emu_detector_init(struct emu_detector *detector, uint32_t world)
 {
@@ -66,7 +67,9 @@ static void watch_pulses(struct emu_detector *detector)
         if (detector->presence[rank] != EMU_PRESENT || need->rest % 2)
             watched->since_ns = 0;
         else if (watched->since_ns == 0 || watched->pulse != need->pulse)
-            *watched = (struct emu_watched){need->pulse, detector->last_ns};
+            *watched = (struct emu_watched){need->pulse, detector->last_ns, 1};
+        else
+            watched->looks++;
     }
 }
 
@@ -99,12 +102,12 @@ bool emu_detector_finds_knots(struct emu_detector *detector, enum emu_status *st
     return true;
 }
 
-/* Awake inside a call, and where it was at the first look: since when? */
-static bool inside_since(const struct emu_detector *detector, const struct emu_board_view *board,
-                         uint32_t rank, uint64_t *since)
+bool emu_detector_is_stuck(const struct emu_detector *detector, const struct emu_board_view *board,
+                           uint32_t rank)
 {
-    *since = detector->watched[rank].since_ns;
-    return *since > 0 && board->pulse == detector->watched[rank].pulse;
+    const struct emu_watched *watched = &detector->watched[rank];
+    return emu_board_inside_call(board) && watched->since_ns > 0 && watched->looks >= LOOKS_MIN &&
+           watched->pulse == board->pulse;
 }
 
 /* In its own code, or awake inside a call: since when? */
@@ -115,8 +118,9 @@ static bool busy_since(const struct emu_detector *detector, const struct emu_pat
     uint64_t continued_ns = patience->crew->ranks[rank].continued_ns;
     if (detector->presence[rank] != EMU_PRESENT || detector->needs.ranks[rank].rest % 2)
         return false;
+    *since = detector->watched[rank].since_ns;
     if (emu_board_inside_call(&seen->board))
-        return inside_since(detector, &seen->board, rank, since);
+        return emu_detector_is_stuck(detector, &seen->board, rank);
     if (seen->board.state != EMU_BOARD_RUNNING)
         return false;
     *since = seen->board.since_ns > continued_ns ? seen->board.since_ns : continued_ns;

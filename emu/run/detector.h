@@ -20,6 +20,7 @@
 struct emu_watched {
     uint64_t pulse;
     uint64_t since_ns; /* 0: it was asleep */
+    uint32_t looks;    /* that found it so: one of few may have come late itself */
 };
 
 struct emu_detector {
@@ -63,6 +64,10 @@ struct emu_patience {
 };
 bool emu_detector_finds_late(struct emu_detector *detector, const struct emu_patience *patience,
                              struct emu_late *late);
+
+/* Is a rank awake inside the call that its board tells of, and has not moved on for many looks? */
+bool emu_detector_is_stuck(const struct emu_detector *detector, const struct emu_board_view *board,
+                           uint32_t rank);
 
 /* After a steady reading: have all others ended, are they stopped or do they wait for stopped
  * ranks, and have for grace_ns? */

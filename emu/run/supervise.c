@@ -216,6 +216,9 @@ static void handle_deadline(struct emu_supervision *s)
     emu_capture_take(&s->capture, s->segment, s->crew, emu_clock_ns() - s->job->timeout_ns);
     for (uint32_t rank = 0; rank < s->segment->world; rank++)
         emu_capture_calls(&s->capture, s->segment, rank, LAST_CALLS);
+    for (uint32_t rank = 0; rank < s->segment->world; rank++)
+        s->capture.ranks[rank].stuck =
+            emu_detector_is_stuck(&s->detector, &s->capture.ranks[rank].board, rank);
     emu_inquest_stall(&s->inquest, &s->capture.scene, s->job->timeout_ns);
     emu_supervision_hold(s);
     emu_supervision_end(s, EMU_END_TIMEOUT);

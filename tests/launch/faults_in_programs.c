@@ -107,6 +107,8 @@ ParameterizedTestParameters(launch_faults, a_stall_inside_a_call_is_told_by_the_
         {"stall rank=1 phase=signature", EMU_CLASS_STALL, true},
         {"stall rank=1 phase=deposit", EMU_CLASS_STALL, true},
         {"stall rank=1 phase=copyout", EMU_CLASS_STALL, true},
+        /* it has slept in the call before */
+        {"delay rank=0 time=100ms; stall rank=1 phase=copyout", EMU_CLASS_STALL, true},
         {"stop rank=1 phase=deposit", EMU_CLASS_STOPPED, true},
         {"stop rank=1 phase=copyout", EMU_CLASS_STOPPED, true},
     };
@@ -153,6 +155,20 @@ ParameterizedTest(struct injected *one, launch_faults, a_stall_inside_a_call_is_
 {
     assert_stall(one, 8);
     assert_stall(one, LONG_COUNT);
+}
+
+Test(launch_faults, a_timeout_names_who_is_awake_in_a_wait)
+{
+    struct emu_launch_options options = {.mesh = "dp=4", .timeout_ns = 1500000000};
+    struct emu_outcome *outcome;
+    uint64_t count = 8;
+    setenv("MESHEMU_FAULT", "delay rank=0 time=100ms; stall rank=1 phase=copyout", 1);
+    cr_assert_eq(emu_launch(&options, twice_over_all, &count, &outcome), EMU_OK);
+    const struct emu_findings *findings = emu_outcome_findings(outcome);
+    const struct emu_finding *finding = &findings->items[findings->count - 1];
+    cr_expect(finding->class_id == EMU_CLASS_STALL && !finding->undecided);
+    cr_expect(finding->culprit_count == 1 && finding->culprits[0] == 1, "%s", finding->message);
+    emu_outcome_destroy(outcome);
 }
 
 Test(launch_faults, a_wrong_spec_starts_nothing)

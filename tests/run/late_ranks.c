@@ -24,7 +24,7 @@ static void begin(void)
         .stand = EMU_STAND_WAITS, .wait = EMU_WAIT_SLOT, .rest = 1, .since_ns = 1000, .count = 1};
     detector.presence[0] = detector.presence[1] = EMU_PRESENT;
     detector.needs.ranks[1] = (struct emu_need){.stand = EMU_STAND_ACTS, .rest = 2, .pulse = 7};
-    detector.watched[1] = (struct emu_watched){.pulse = 7, .since_ns = 2000};
+    detector.watched[1] = (struct emu_watched){.pulse = 7, .since_ns = 2000, .looks = 5};
     seen[1].board = (struct emu_board_view){.state = EMU_BOARD_RUNNING,
                                             .phase = EMU_PHASE_DEPOSIT,
                                             .pulse = 7,
@@ -69,6 +69,13 @@ Test(run_late, inside_a_call_and_was_asleep_is_not)
 {
     uint64_t kept_ns;
     detector.watched[1].since_ns = 0;
+    cr_expect_not(is_late(9000, &kept_ns));
+}
+
+Test(run_late, inside_a_call_takes_many_looks)
+{
+    uint64_t kept_ns;
+    detector.watched[1].looks = 4;
     cr_expect_not(is_late(9000, &kept_ns));
 }
 
