@@ -130,7 +130,8 @@ Test(run_step_time, every_rank_accounts_for_its_steps)
         cr_assert_leq(time->cpu_ns, total);
         for (int i = 0; i < EMU_SPENT_COUNT; i++)
             if (i != EMU_SPENT_ORACLE) /* it may always have come first */
-                cr_assert_gt(time->ns[i], 0, "rank %u: %s", rank, emu_spent_name(i));
+                cr_assert_gt(time->ns[i], 0, "rank %u: %s", rank,
+                             emu_spent_name((enum emu_spent)i));
     }
     close_run(&f);
 }
