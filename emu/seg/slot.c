@@ -315,7 +315,8 @@ void emu_ring_meet_breach(const struct emu_ring *ring, uint64_t index)
     emu_breach_report(ring, &breach);
 }
 
-/* What the member lent is done with when the call has ended, not before. */
+/* What the member lent is done with when the call has ended, not before; if others did not lend, it
+ * owes its rounds after all. */
 static bool is_out_on_loan(const struct emu_ring *ring, uint64_t place, uint32_t member,
                            uint64_t *index)
 {
@@ -325,7 +326,7 @@ static bool is_out_on_loan(const struct emu_ring *ring, uint64_t place, uint32_t
         return false;
     *index = posted - 1;
     enum emu_decision decision = emu_slot_decision(ring, *index);
-    return decision == EMU_SLOT_OPEN || decision == EMU_SLOT_LENT;
+    return decision == EMU_SLOT_OPEN || decision == EMU_SLOT_MATCHED || decision == EMU_SLOT_LENT;
 }
 
 uint64_t emu_ring_next_of(const struct emu_ring *ring, uint32_t member)

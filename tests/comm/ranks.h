@@ -31,8 +31,10 @@ struct ranks {
     int codes[RANKS_MAX];
 };
 
-/* groups: further axis lists, NULL-terminated ("dp,tp"); NULL: none. false: the plan failed. */
-static inline bool ranks_plan(struct ranks *ranks, const char *axes, const char *const *groups)
+/* groups: further axis lists, NULL-terminated ("dp,tp"); NULL: none. params: of the segment, but
+ * for the roster. false: the plan failed. */
+static inline bool ranks_plan_as(struct ranks *ranks, const char *axes, const char *const *groups,
+                                 struct emu_segment_params params)
 {
     struct emu_mesh_error error;
     memset(ranks, 0, sizeof *ranks);
@@ -46,20 +48,34 @@ static inline bool ranks_plan(struct ranks *ranks, const char *axes, const char 
             emu_roster_add_axes(&ranks->roster, &over, &family))
             return false;
     }
-    struct emu_segment_params params = {.roster = &ranks->roster, .arena_bytes = 1 << 20};
+    params.roster = &ranks->roster;
     return emu_segment_plan(&params, &ranks->segment) == EMU_OK;
 }
 
-static inline bool ranks_open(struct ranks *ranks, const char *axes, const char *const *groups)
+static inline bool ranks_plan(struct ranks *ranks, const char *axes, const char *const *groups)
 {
-    if (!ranks_plan(ranks, axes, groups))
-        return false;
+    return ranks_plan_as(ranks, axes, groups, (struct emu_segment_params){.arena_bytes = 1 << 20});
+}
+
+static inline bool ranks_map(struct ranks *ranks)
+{
     void *base = mmap(NULL, ranks->segment.bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
         return false;
     emu_segment_init(&ranks->segment, base);
     return true;
+}
+
+static inline bool ranks_open(struct ranks *ranks, const char *axes, const char *const *groups)
+{
+    return ranks_plan(ranks, axes, groups) && ranks_map(ranks);
+}
+
+static inline bool ranks_open_as(struct ranks *ranks, const char *axes, const char *const *groups,
+                                 struct emu_segment_params params)
+{
+    return ranks_plan_as(ranks, axes, groups, params) && ranks_map(ranks);
 }
 
 static inline void ranks_close(struct ranks *ranks)
