@@ -31,7 +31,7 @@ static void print_group(struct emu_text *text, const char *title, uint64_t lend_
     if (lend_from > 0)
         emu_text_printf(text, "  %10d to %-14" PRIu64 "%s\n", 0, lend_from, how);
     if (lend_from < UINT64_MAX)
-        emu_text_printf(text, "  %10" PRIu64 " and more        lent: see below\n", lend_from + 1);
+        emu_text_printf(text, "  %10" PRIu64 " and more          lent: see below\n", lend_from + 1);
 }
 
 void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)

@@ -75,8 +75,8 @@ static enum emu_status check_choices(const struct emu_call *call, uint32_t size,
     return EMU_OK;
 }
 
-static enum emu_status check_collective(const struct emu_call *call, uint32_t index, uint32_t size,
-                                        struct emu_refusal *refusal)
+enum emu_status emu_call_check_member(const struct emu_call *call, uint32_t index, uint32_t size,
+                                      struct emu_refusal *refusal)
 {
     if (call->kind == EMU_BARRIER)
         return EMU_OK;
@@ -114,7 +114,7 @@ enum emu_status emu_call_check(const struct emu_roster *roster, uint32_t rank,
     if (call->kind == EMU_SEND || call->kind == EMU_RECV)
         return check_message(roster, rank, call, refusal);
     if (call->group == EMU_GROUP_SELF)
-        return check_collective(call, 0, 1, refusal);
+        return emu_call_check_member(call, 0, 1, refusal);
     if (call->group >= roster->group_count)
         return refuse(refusal, EMU_EINVAL, "%s: no group has id %u; ids below %u are allowed",
                       emu_kind_name(call->kind), call->group, roster->group_count);
@@ -124,5 +124,5 @@ enum emu_status emu_call_check(const struct emu_roster *roster, uint32_t rank,
         return refuse(refusal, EMU_ENOTMEMBER,
                       "%s: rank %u is not among the %u members of group %u",
                       emu_kind_name(call->kind), rank, group.size, call->group);
-    return check_collective(call, (uint32_t)index, group.size, refusal);
+    return emu_call_check_member(call, (uint32_t)index, group.size, refusal);
 }

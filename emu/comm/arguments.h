@@ -20,4 +20,8 @@ EMU_MUST_CHECK enum emu_status emu_call_check(const struct emu_roster *roster, u
                                               const struct emu_call *call,
                                               struct emu_refusal *refusal);
 
+/* The same of a collective whose group is known: the caller is member `index` of `size`. */
+enum emu_status emu_call_check_member(const struct emu_call *call, uint32_t index, uint32_t size,
+                                      struct emu_refusal *refusal);
+
 #endif

@@ -92,12 +92,12 @@ struct shm_backend {
     uint32_t id;
     struct shm_request *first, *last;
     struct shm_request *spare; /* requests for calls to come, linked by next */
-    unsigned char *bench;      /* where units are folded: ways.unit_bytes; NULL before the first */
+    unsigned char *bench;      /* where a block of a unit is folded; NULL before the first */
     struct emu_counts counts;
     struct shm_group groups[EMU_ROSTER_MAX_FAMILIES]; /* by family */
     struct emu_sender sender;
     struct shm_request *ferrying; /* the send that has the ferry */
-    uint64_t futex_until_ns;      /* yields are slow until then: a foreign process has our core */
+    bool sleepy;                  /* yields are slow for now: a foreign process has a core */
 };
 
 static inline bool shm_is_message(const struct shm_request *request)
@@ -110,6 +110,9 @@ static inline void shm_finish(struct shm_request *request, enum emu_status statu
     request->status = status;
     request->done = true;
 }
+
+/* The group as this rank sees it, which must be a member; filled in by the first call of it. */
+struct shm_group *shm_group_of(struct shm_backend *backend, uint32_t id);
 
 /* Fill in a new request. EMU_ENOMEM: nothing to undo. */
 enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request);

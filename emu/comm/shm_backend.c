@@ -92,6 +92,21 @@ static enum emu_status report_refusal(struct shm_backend *backend, const struct 
     return refusal->status;
 }
 
+/* The arguments; of a group that this rank has called before its place is known. */
+static enum emu_status check(struct shm_backend *backend, const struct emu_call *call,
+                             struct emu_refusal *refusal)
+{
+    const struct emu_roster *roster = backend->segment->roster;
+    bool collective = (unsigned)call->kind < EMU_KIND_COUNT && call->kind != EMU_SEND &&
+                      call->kind != EMU_RECV && call->group < roster->group_count;
+    if (collective) {
+        const struct shm_group *group = &backend->groups[emu_roster_family_of(roster, call->group)];
+        if (group->known && group->ring.group == call->group)
+            return emu_call_check_member(call, group->me, group->ring.size, refusal);
+    }
+    return emu_call_check(roster, backend->id, call, refusal);
+}
+
 static enum emu_status prepare(struct shm_backend *backend, struct shm_request *request)
 {
     const struct emu_call *call = &request->base.call;
@@ -100,8 +115,7 @@ static enum emu_status prepare(struct shm_backend *backend, struct shm_request *
         emu_note_of(call, number ? (*number)++ : 0, &request->note);
         return EMU_OK;
     }
-    if (call->group == EMU_GROUP_SELF ||
-        emu_roster_group(backend->segment->roster, call->group).size == 1) {
+    if (call->group == EMU_GROUP_SELF || shm_group_of(backend, call->group)->ring.size == 1) {
         emu_local_collective(call);
         shm_finish(request, EMU_OK);
         return EMU_OK;
@@ -131,7 +145,7 @@ static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call 
 {
     struct shm_backend *backend = backend_of(layer);
     struct emu_refusal refusal;
-    if (emu_call_check(backend->segment->roster, backend->id, call, &refusal))
+    if (check(backend, call, &refusal))
         return report_refusal(backend, call, &refusal);
     struct shm_request *made = new_request(backend);
     if (!made)
@@ -167,6 +181,14 @@ static bool others_owe(const struct shm_backend *backend, const struct shm_reque
     return false;
 }
 
+/* The whole run sleeps in place of yielding, and runs where it can, until then. */
+static void fall_sleepy(struct shm_backend *backend, uint64_t until)
+{
+    struct emu_header *header = emu_header_of(backend->segment);
+    if (atomic_load_explicit(&header->sleepy_until, memory_order_relaxed) < until)
+        atomic_store_explicit(&header->sleepy_until, until, memory_order_relaxed);
+}
+
 static void yield_watchfully(struct shm_backend *backend)
 {
     enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
@@ -175,13 +197,29 @@ static void yield_watchfully(struct shm_backend *backend)
     uint64_t after = emu_clock_ns();
     emu_rank_enter(backend->layer.rank, lap);
     if (after - before > SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world)
-        backend->futex_until_ns = after + FUTEX_SPELL_NS;
+        fall_sleepy(backend, after + FUTEX_SPELL_NS);
 }
 
-static bool may_yield(const struct shm_backend *backend, int yields)
+/* All ranks change their mode together: some that yield beside some that sleep cost every call a
+ * wake. */
+static bool is_sleepy(struct shm_backend *backend)
 {
-    return yields < YIELDS_MAX &&
-           (backend->futex_until_ns == 0 || emu_clock_ns() >= backend->futex_until_ns);
+    uint64_t until =
+        atomic_load_explicit(&emu_header_of(backend->segment)->sleepy_until, memory_order_relaxed);
+    bool sleepy = until != 0 && emu_clock_ns() < until;
+    if (sleepy != backend->sleepy) {
+        if (sleepy)
+            emu_cpu_loosen();
+        else
+            emu_cpu_tighten();
+        backend->sleepy = sleepy;
+    }
+    return sleepy;
+}
+
+static bool may_yield(struct shm_backend *backend, int yields)
+{
+    return yields < YIELDS_MAX && !is_sleepy(backend);
 }
 
 /* With a core for each rank somebody is on its way, and a yield would be a call for nothing. Once

@@ -25,7 +25,7 @@ static void find_leaders(struct shm_group *group, uint32_t cores)
     }
 }
 
-static struct shm_group *group_of(struct shm_backend *backend, uint32_t id)
+struct shm_group *shm_group_of(struct shm_backend *backend, uint32_t id)
 {
     struct shm_group *group = &backend->groups[emu_roster_family_of(backend->segment->roster, id)];
     if (!group->known) {
@@ -67,7 +67,7 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
 {
     struct emu_call *call = &request->base.call;
     struct shm_collective *own = &request->collective;
-    struct shm_group *group = group_of(backend, call->group);
+    struct shm_group *group = shm_group_of(backend, call->group);
     uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
     own->group = group;
     own->payload = emu_part_input(call, group->me, group->ring.size) * element;

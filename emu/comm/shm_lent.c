@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define UNIT_LEAST 2048
+#define BLOCK_BYTES 4096
 #define UNITS_PER_LEADER 4
 
 struct work {
@@ -136,6 +137,15 @@ static void put(const struct work *work, void *to, const void *from, uint64_t by
         memcpy(to, from, bytes);
 }
 
+/* Everybody takes all of it, at the same place. */
+static void deliver_to_all(const struct work *work, const struct emu_slice *range,
+                           const unsigned char *bytes)
+{
+    for (uint32_t i = 0; i < work->ring->size; i++)
+        put(work, emu_loan_output(work->ring, work->index, i) + range->start * work->element, bytes,
+            range->count * work->element);
+}
+
 /* Write a range of a source, which lies at `bytes`, wherever somebody takes some of it. */
 static void deliver(const struct work *work, uint32_t source, const struct emu_slice *range,
                     const unsigned char *bytes)
@@ -154,7 +164,8 @@ static void deliver(const struct work *work, uint32_t source, const struct emu_s
     }
 }
 
-static void fold_unit(const struct work *work, const struct emu_slice *range)
+/* One block of a unit: it, and as much of an input, fit into the nearest cache. */
+static void fold_block(const struct work *work, const struct emu_slice *range)
 {
     const struct emu_call *call = work->call;
     unsigned char *result = work->backend->bench;
@@ -165,7 +176,20 @@ static void fold_unit(const struct work *work, const struct emu_slice *range)
         emu_fold(call->dtype, call->op, result, emu_loan_input(work->ring, work->index, i) + at,
                  range->count);
     emu_fold_finish(call->dtype, call->op, result, range->count, work->ring->size);
-    deliver(work, 0, range, result);
+    if (call->kind == EMU_ALL_REDUCE)
+        deliver_to_all(work, range, result);
+    else
+        deliver(work, 0, range, result);
+}
+
+static void fold_unit(const struct work *work, const struct emu_slice *unit)
+{
+    uint64_t end = unit->start + unit->count, most = BLOCK_BYTES / work->element;
+    struct emu_slice block = {unit->start, 0};
+    for (; block.start < end; block.start += block.count) {
+        block.count = end - block.start < most ? end - block.start : most;
+        fold_block(work, &block);
+    }
 }
 
 static void do_unit(const struct work *work, uint64_t unit)
@@ -189,7 +213,7 @@ static void do_unit(const struct work *work, uint64_t unit)
 bool shm_has_bench(struct shm_backend *backend)
 {
     if (!backend->bench)
-        backend->bench = aligned_alloc(EMU_LINE, backend->segment->ways.unit_bytes);
+        backend->bench = aligned_alloc(EMU_LINE, BLOCK_BYTES);
     return backend->bench != NULL;
 }
 

@@ -97,8 +97,9 @@ static void fold_block(const struct shm_request *request, const struct shm_stret
     uint64_t at = block->from - block->first, bytes = block->to - block->from;
     uint64_t count = bytes / emu_dtype_bytes(call->dtype);
     uint32_t size = own->group->ring.size;
-    memcpy(output, chunk_of(request, 0, own->rounds_taken) + at, bytes);
-    for (uint32_t source = 1; source < size; source++)
+    emu_fold_two(call->dtype, call->op, output, chunk_of(request, 0, own->rounds_taken) + at,
+                 chunk_of(request, 1, own->rounds_taken) + at, count);
+    for (uint32_t source = 2; source < size; source++)
         emu_fold(call->dtype, call->op, output, chunk_of(request, source, own->rounds_taken) + at,
                  count);
     emu_fold_finish(call->dtype, call->op, output, count, size);

@@ -31,25 +31,60 @@ uint32_t emu_cpu_count(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
+/* What emu_cpu_pin found, for emu_cpu_loosen; of the calling thread. */
+static _Thread_local struct {
+    cpu_set_t *whole; /* kept as long as the thread */
+    size_t bytes;
+    int chosen;
+    bool is_pinned;
+} pin;
+
+static int nth_of(const cpu_set_t *set, size_t bytes, int limit, uint32_t n)
+{
+    int count = CPU_COUNT_S(bytes, set);
+    uint32_t left = n % (uint32_t)(count < 1 ? 1 : count);
+    for (int cpu = 0; cpu < limit; cpu++)
+        if (CPU_ISSET_S((size_t)cpu, bytes, set) && left-- == 0)
+            return cpu;
+    return 0;
+}
+
+static bool bind_to(int cpu)
+{
+    cpu_set_t *one = CPU_ALLOC((size_t)cpu + 1);
+    size_t bytes = CPU_ALLOC_SIZE((size_t)cpu + 1);
+    if (!one)
+        return false;
+    CPU_ZERO_S(bytes, one);
+    CPU_SET_S((size_t)cpu, bytes, one);
+    bool bound = sched_setaffinity(0, bytes, one) == 0;
+    CPU_FREE(one);
+    return bound;
+}
+
 bool emu_cpu_pin(uint32_t n)
 {
-    size_t bytes;
-    int limit;
-    cpu_set_t *set = allowed_set(&bytes, &limit);
-    if (!set)
-        return false;
-    uint32_t left = n % (uint32_t)(CPU_COUNT_S(bytes, set) < 1 ? 1 : CPU_COUNT_S(bytes, set));
-    int chosen = 0;
-    for (int cpu = 0; cpu < limit; cpu++)
-        if (CPU_ISSET_S((size_t)cpu, bytes, set) && left-- == 0) {
-            chosen = cpu;
-            break;
-        }
-    CPU_ZERO_S(bytes, set);
-    CPU_SET_S((size_t)chosen, bytes, set);
-    bool pinned = sched_setaffinity(0, bytes, set) == 0;
-    CPU_FREE(set);
-    return pinned;
+    int limit = 0;
+    if (pin.is_pinned)
+        emu_cpu_loosen();
+    if (pin.whole)
+        CPU_FREE(pin.whole);
+    pin.whole = allowed_set(&pin.bytes, &limit);
+    pin.chosen = pin.whole ? nth_of(pin.whole, pin.bytes, limit, n) : 0;
+    pin.is_pinned = pin.whole && bind_to(pin.chosen);
+    return pin.is_pinned;
+}
+
+void emu_cpu_loosen(void)
+{
+    if (pin.is_pinned)
+        sched_setaffinity(0, pin.bytes, pin.whole);
+}
+
+void emu_cpu_tighten(void)
+{
+    if (pin.is_pinned)
+        bind_to(pin.chosen);
 }
 
 void emu_cpu_yield(void)

@@ -12,6 +12,11 @@ uint32_t emu_cpu_count(void);
  */
 bool emu_cpu_pin(uint32_t n);
 
+/* Let a pinned thread run anywhere for a while, as before it was pinned; and bind it again. Both do
+ * nothing where the thread is not pinned. A refusal leaves it where it is. */
+void emu_cpu_loosen(void);
+void emu_cpu_tighten(void);
+
 /* Tell the processor that the caller spins. */
 void emu_cpu_relax(void);
 

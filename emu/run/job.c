@@ -2,7 +2,6 @@
 
 #include "base/checked.h"
 #include "os/clock.h"
-#include "os/kernel_limits.h"
 #include "os/limits.h"
 #include "os/map.h"
 #include "run/companions.h"
@@ -34,25 +33,6 @@ struct run {
     uint64_t begun_ns, forked_ns;
 };
 
-/* All that can be asked before: nothing has been made yet. Each rank costs the launcher a pidfd
- * and, where its output is read, two pipes, of which the rank has the other ends. */
-static enum emu_status check_limits(const struct run *run, struct emu_reason *reason)
-{
-    uint32_t world = run->segment.world;
-    uint64_t held = run->job->raw_output ? 1 : 3, made = run->job->raw_output ? 1 : 5;
-    struct emu_kernel_demand demand = {.tasks = world + THREADS,
-                                       .files = made * world + SPARE_FILES,
-                                       .watches = held * world + SPARE_FILES,
-                                       .is_root = geteuid() == 0};
-    enum emu_status status = emu_limits_check_processes("", world + THREADS, reason);
-    if (status == EMU_OK)
-        status = emu_limits_check_kernel("", &demand, reason);
-    if (status == EMU_OK)
-        status = emu_limits_check_files(held * world + SPARE_FILES, reason);
-    return status == EMU_OK ? emu_limits_check_ranks("", run->segment.bytes, world, reason)
-                            : status;
-}
-
 static enum emu_status reserve(struct run *run, struct emu_reason *reason)
 {
     const struct emu_job *job = run->job;
@@ -68,7 +48,10 @@ static enum emu_status reserve(struct run *run, struct emu_reason *reason)
         return emu_reason_set(reason,
                               "the shared segment of %" PRIu32 " ranks does not fit: %s, %s", world,
                               emu_status_text(status), advice);
-    status = check_limits(run, reason);
+    status = emu_limits_check_processes("", world + THREADS, reason);
+    if (status == EMU_OK)
+        status = emu_limits_check_files((job->raw_output ? 1 : 3) * (uint64_t)world + SPARE_FILES,
+                                        reason);
     if (status == EMU_OK)
         status = emu_map_create(run->segment.bytes, EMU_MAP_BEST, advice, &run->map, reason);
     if (status == EMU_OK)

@@ -4,7 +4,8 @@
  *   64    abort                         one line: 0, or the first cause
  *   128   news                          one line: a counter, a futex word
  *   192   failed                        one line: number of ranks known to be gone
- *   4096
+ *   256   sleepy_until                  one line: until then nobody yields (ns, monotonic; 0:
+ * never) 4096
  *
  * word    writers          readers          order            publishes           a stale read costs
  * abort   any, first wins  all              seq_cst          the end of the run  one more round of
@@ -35,6 +36,7 @@ struct emu_header {
     alignas(EMU_LINE) _Atomic uint32_t abort;
     alignas(EMU_LINE) _Atomic uint32_t news;
     alignas(EMU_LINE) _Atomic uint32_t failed;
+    alignas(EMU_LINE) _Atomic uint64_t sleepy_until; /* relaxed: a hint, all orders do */
 };
 
 _Static_assert(sizeof(struct emu_header) <= 4096, "the header is one page");

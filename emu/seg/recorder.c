@@ -1,6 +1,5 @@
 #include "seg/recorder.h"
 
-#include "os/clock.h"
 #include "seg/board.h"
 #include "seg/board_words.h"
 #include "seg/words.h"
@@ -17,8 +16,8 @@ void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64
 {
     struct emu_record *record = record_of(segment, rank, number);
     atomic_store_explicit(&record->sequence, 2 * number + 1, memory_order_release);
-    atomic_store_explicit(&record->started_ns, emu_clock_ns(), memory_order_release);
-    atomic_store_explicit(&record->ended_ns, 0, memory_order_release);
+    atomic_store_explicit(&record->started, emu_ticks_now(&segment->begun), memory_order_release);
+    atomic_store_explicit(&record->ended, 0, memory_order_release);
     emu_words_store(record->note, note, EMU_NOTE_WORDS);
     atomic_store_explicit(&record->sequence, 2 * number + 2, memory_order_release);
     emu_board_begin_call(segment, rank, number + 1);
@@ -32,24 +31,23 @@ void emu_recorder_end(const struct emu_segment *segment, uint32_t rank, uint64_t
     if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
         return;
     atomic_store_explicit(&record->status, (uint64_t)status, memory_order_release);
-    atomic_store_explicit(&record->ended_ns, emu_clock_ns(), memory_order_release);
+    atomic_store_explicit(&record->ended, emu_ticks_now(&segment->begun), memory_order_release);
 }
 
-static bool read_record(const struct emu_segment *segment, uint32_t rank, uint64_t number,
-                        struct emu_recorded_call *out)
+static bool read_record(const struct emu_segment *segment, const struct emu_record *record,
+                        uint64_t number, struct emu_recorded_call *out)
 {
-    struct emu_record *record = record_of(segment, rank, number);
     struct emu_note note;
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != 2 * number + 2)
         return false;
-    uint64_t ended = atomic_load_explicit(&record->ended_ns, memory_order_acquire);
+    uint64_t ended = atomic_load_explicit(&record->ended, memory_order_acquire);
     uint64_t status = atomic_load_explicit(&record->status, memory_order_acquire);
-    uint64_t started = atomic_load_explicit(&record->started_ns, memory_order_acquire);
+    uint64_t started = atomic_load_explicit(&record->started, memory_order_acquire);
     emu_words_load(&note, record->note, EMU_NOTE_WORDS);
     if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
         return false;
     emu_note_view(&note, segment->roster, &out->call);
-    out->started_ns = started;
+    out->started_ns = started; /* ticks, for the caller to convert */
     out->ended_ns = ended;
     out->status = ended ? (enum emu_status)status : EMU_OK;
     return true;
@@ -64,7 +62,12 @@ uint32_t emu_recorder_read(const struct emu_segment *segment, uint32_t rank,
     kept = kept < room ? kept : room;
     uint32_t written = 0;
     for (uint64_t number = begun - kept; number < begun; number++)
-        if (read_record(segment, rank, number, &out[written]))
+        if (read_record(segment, record_of(segment, rank, number), number, &out[written]))
             written++;
+    struct emu_ticks_rate rate = emu_ticks_rate(&segment->begun);
+    for (uint32_t i = 0; i < written; i++) {
+        out[i].started_ns = emu_ticks_ns(&rate, out[i].started_ns);
+        out[i].ended_ns = out[i].ended_ns ? emu_ticks_ns(&rate, out[i].ended_ns) : 0;
+    }
     return written;
 }

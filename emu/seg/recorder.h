@@ -1,11 +1,11 @@
 /* What were the last calls of a rank? A flight recorder that is read after a crash.
  *
  *   one recorder a rank: EMU_RECORDS records, call n lies in record n mod EMU_RECORDS
- *   record: 0 sequence | 8 started_ns | 16 ended_ns | 24 status | 32 note | 168
+ *   record: 0 sequence | 8 started | 16 ended | 24 status | 32 note | 168
  *
  * word       writers   readers   order            publishes       a stale read costs
  * sequence   the rank  launcher  release/acquire  the record      a record left out: 2n+1 while
- * call n is written, 2n+2 when it is whole ended_ns   the rank  launcher  release/acquire  status
+ * call n is written, 2n+2 when it is whole ended   the rank  launcher  release/acquire  status
  * the call seems not to have ended
  */
 #ifndef EMU_SEG_RECORDER_H
@@ -21,8 +21,8 @@
 
 struct emu_record {
     _Atomic uint64_t sequence;
-    _Atomic uint64_t started_ns;
-    _Atomic uint64_t ended_ns;
+    _Atomic uint64_t started; /* ticks, see os/ticks.h */
+    _Atomic uint64_t ended;
     _Atomic uint64_t status;
     _Atomic uint64_t note[EMU_NOTE_WORDS];
 };

@@ -88,6 +88,7 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
 void emu_segment_init(struct emu_segment *segment, void *base)
 {
     segment->base = base;
+    segment->begun = emu_ticks_begin();
     struct emu_header *header = emu_header_of(segment);
     header->magic = EMU_SEGMENT_MAGIC;
     header->layout = EMU_SEGMENT_LAYOUT;

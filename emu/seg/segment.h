@@ -21,6 +21,7 @@
 #define EMU_SEG_SEGMENT_H
 
 #include "mesh/roster.h"
+#include "os/ticks.h"
 #include "seg/ways.h"
 
 #include <meshemu/status.h>
@@ -47,6 +48,7 @@ struct emu_segment {
     uint64_t record_bytes;
     bool checksums;
     struct emu_ways ways;
+    struct emu_ticks begun; /* when it was initialised: the recorders write ticks */
     uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, records, arenas;
     uint64_t stage_bytes;  /* of each rank */
     uint64_t outbox_bytes; /* of each rank */

@@ -17,7 +17,7 @@
  *
  * A group, as it lies in the segment:
  *   0    head     broken, reported                                   64
- *   64   slot 0   word, sum | deposited consumed departed | units    192
+ *   64   slot 0   word, sum, deposited, consumed, departed | units   128
  *                 entry of member 0: posted done course, note, inline   256
  *                 ...                                                   256 each
  *        slot 1   ...
@@ -102,16 +102,17 @@ _Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 192, "a line of 
 
 struct emu_slot {
     _Atomic uint32_t word;
-    _Atomic uint32_t corrupt; /* 1: a deposit did not fit its checksum when it was folded */
-    _Atomic uint32_t folder;  /* group rank of who folded */
-    _Atomic uint64_t sum;     /* of the folded result */
-    alignas(EMU_LINE) _Atomic uint64_t deposited[2]; /* by parity of the round */
+    _Atomic uint32_t corrupt;      /* 1: a deposit did not fit its checksum when it was folded */
+    _Atomic uint32_t folder;       /* group rank of who folded */
+    _Atomic uint64_t sum;          /* of the folded result */
+    _Atomic uint64_t deposited[2]; /* by parity of the round */
     _Atomic uint64_t consumed[2];
     _Atomic uint64_t departed;
     alignas(EMU_LINE) _Atomic uint64_t next_unit;
     _Atomic uint64_t units_done;
 };
-_Static_assert(sizeof(struct emu_slot) == 192, "three lines, then the entries");
+_Static_assert(sizeof(struct emu_slot) == 128, "two lines, then the entries");
+_Static_assert(offsetof(struct emu_slot, next_unit) == 64, "who comes fetches one line");
 
 #define EMU_COURSE_LENT (UINT64_C(1) << 63)
 #define EMU_COURSE_WAITS (UINT64_C(1) << 62) /* waits for this call and nothing else */
