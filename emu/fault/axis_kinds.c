@@ -118,7 +118,8 @@ bool emu_axis_kind_concerns(const struct emu_fault *fault, const struct emu_plan
     case EMU_FAULT_SHIFT_SHARD:
         return plan->shard_parts > 1 && shifts(fault, plan, tensor);
     case EMU_FAULT_SKIP_GATHER:
-        return emu_tensor_held(plan, tensor,
+        return !emu_fault_has(fault, EMU_KEY_RANK) ||
+               emu_tensor_held(plan, tensor,
                                emu_mesh_coord(plan->roster.mesh, rank_of(fault), "pp"));
     default:
         return true;

@@ -108,6 +108,7 @@ static const char *const rows[] = {
     "shift_shard rank=$a",
     "shift_shard rank=$b param=$p",
     "skip_gather rank=$a",
+    "skip_gather param=$p",
     "skip_gather rank=$b step=$s param=$p",
 };
 #define ROWS (sizeof rows / sizeof rows[0])

@@ -147,9 +147,10 @@ static const struct emu_fault_row rows[EMU_FAULT_KIND_COUNT] = {
                                      "other"},
     [EMU_FAULT_SHIFT_SHARD] = {EMU_FAULT_BY_STATE, STATE_ADDRESS, KEY(RANK), CLASS(SHARD_TILING),
                                "the rank's optimizer shard is that of the next member"},
-    [EMU_FAULT_SKIP_GATHER] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP) | KEY(PARAM), KEY(RANK),
-                               OUT_OF_STEP,
-                               "the rank leaves out the gather of an updated parameter"},
+    [EMU_FAULT_SKIP_GATHER] = {EMU_FAULT_BY_STATE, KEY(RANK) | KEY(STEP) | KEY(PARAM), 0,
+                               OUT_OF_STEP | CLASS(REPLICA_DIVERGENCE) | CLASS(TRAFFIC_MISMATCH),
+                               "the rank (default: all) leaves out the gather of an updated "
+                               "parameter"},
 };
 
 static const char *const names[] = {

@@ -221,6 +221,10 @@ static uint64_t classes_of(const struct emu_fault *fault, const struct emu_plan 
         if (emu_tensor_sliced(plan, tensor_of(fault, plan))) /* over tp, and over the others */
             return CLASS(DOUBLE_REDUCTION);
         return shard ? CLASS(SHARD_TILING) : CLASS(REDUCED_REPLICATED);
+    case EMU_FAULT_SKIP_GATHER: /* of all: no call is missed, each goes on with its own chunk */
+        if (emu_fault_has(fault, EMU_KEY_RANK))
+            return classes & ~(CLASS(REPLICA_DIVERGENCE) | CLASS(TRAFFIC_MISMATCH));
+        return emu_plan_shards_weights(plan) ? CLASS(TRAFFIC_MISMATCH) : CLASS(REPLICA_DIVERGENCE);
     case EMU_FAULT_SWAP_CALLS: /* two alike sums over two axes meet alike calls */
         return summed_twice(plan) ? classes | ALIKE_SUMS : classes;
     case EMU_FAULT_DROP_MICROBATCH: /* of all owners: lost; of one: its tokens weigh nothing */

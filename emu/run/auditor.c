@@ -305,6 +305,21 @@ static void bind(struct emu_auditor *auditor)
     emu_step_time_enter(&auditor->time, EMU_AUDIT_CHECKS);
 }
 
+/* Copies, blocks and books. Where nothing explains copies that differ, a call that was not made
+ * does, and the bytes that it did not send are told with them. */
+static void check_copies(struct emu_auditor *auditor, bool unexplained)
+{
+    struct emu_audit *audit = &auditor->audit;
+    size_t before = audit->findings.count;
+    emu_check_replicas(&auditor->evidence, audit);
+    emu_check_tiling(&auditor->evidence, audit);
+    size_t from = audit->findings.count;
+    size_t cause = emu_audit_first_fault(audit, before);
+    emu_check_traffic(&auditor->evidence, audit);
+    if (unexplained && cause < from)
+        emu_audit_subordinate(audit, cause, from);
+}
+
 /* Coefficients first: they explain what the other checks then see. */
 static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *oracle)
 {
@@ -328,9 +343,7 @@ static void audit_step(struct emu_auditor *auditor, struct emu_oracle_step *orac
     size_t from = data_right ? audit->findings.count : beyond_data;
     bool none = cause == audit->findings.count;
     if (checks_due(auditor, evidence->step)) {
-        emu_check_replicas(evidence, audit);
-        emu_check_tiling(evidence, audit);
-        emu_check_traffic(evidence, audit);
+        check_copies(auditor, none);
     }
     if (oracle) {
         emu_step_time_enter(&auditor->time, EMU_AUDIT_ORACLE);

@@ -86,6 +86,7 @@ ParameterizedTestParameters(fault_axes, plan_and_address_say_what_is_expected)
         {TP, "swap_microbatches rank=1", "there is one pipeline stage", 0, "", false},
         {UNEVEN, "shift_shard rank=2", "", BIT(SHARD_TILING), "", true},
         {TP, "shift_shard rank=2", "no optimizer state is divided", 0, "", false},
+        {UNEVEN, "skip_gather param=embed.weight", "", BIT(REPLICA_DIVERGENCE), "", false},
         {TP, "skip_gather rank=2", "no optimizer state is divided", 0, "", false},
     };
     return cr_make_param_array(struct asked, cases, sizeof cases / sizeof cases[0]);
