@@ -9,6 +9,7 @@
 #   fuzz        libFuzzer on the readers of configs and scripts, 60 s
 #   models      the wait protocols, model-checked by spin
 #   suites      the program against the suites in tests/suites, and whole runs of the quickstart
+#   wide        4096 ranks: a whole run, every collective, failures, nothing left
 #   install     install into a scratch prefix and build the examples against it
 #   quickstart  examples/quickstart.sh, called from another folder
 #
@@ -20,7 +21,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || exit 1
 cd "$root" || exit 1
 export PYTHONDONTWRITEBYTECODE=1
 
-all_legs=(release asan tsan fuzz models suites install quickstart)
+all_legs=(release asan tsan fuzz models suites wide install quickstart)
 packages=(build-essential cmake ninja-build pkg-config libcriterion-dev libyaml-dev libjansson-dev
     libxxhash-dev clang clang-format libclang-rt-14-dev spin python3)
 passed=0
@@ -107,6 +108,11 @@ leg_suites() {
     program score_scenarios tests/suites/tools/score_scenarios.py build/release/meshemu tests/suites/scenarios --repeat 5
     program script_soak tests/script_soak.py build/release/meshemu --runs 400 --busy
     program score_run tests/score_run.py build/release/meshemu
+}
+
+leg_wide() {
+    build release -DEMU_TESTS=ON || return
+    program wide_4096 tests/wide_test.py build/release/meshemu 64
 }
 
 leg_install() {

@@ -54,7 +54,14 @@ static enum emu_status check_file_size(uint64_t bytes, const char *advice,
                           emu_size_text(bytes).text, emu_size_text(limit.rlim_cur).text, advice);
 }
 
-static enum emu_status check_available(const char *root, uint64_t bytes, const char *advice,
+/* Memory that will be touched, and how to say so. */
+struct demand {
+    uint64_t bytes;
+    const char *what;
+    const char *advice;
+};
+
+static enum emu_status check_available(const char *root, const struct demand *demand,
                                        struct emu_reason *reason)
 {
     char name[EMU_CGROUP_PATH_MAX], text[4096];
@@ -65,34 +72,49 @@ static enum emu_status check_available(const char *root, uint64_t bytes, const c
     if (!row_value(text, "SwapFree:", &swap))
         swap = 0;
     uint64_t room = (available + swap) * 1024;
-    if (bytes <= room)
+    if (demand->bytes <= room)
         return EMU_OK;
     return emu_reason_set(
-        reason,
-        "the shared segment needs %s, the machine has %s of memory available: %s, "
-        "or end other programs",
-        emu_size_text(bytes).text, emu_size_text(room).text, advice);
+        reason, "%s %s, the machine has %s of memory available: %s, or end other programs",
+        demand->what, emu_size_text(demand->bytes).text, emu_size_text(room).text, demand->advice);
+}
+
+static enum emu_status check_group(const char *root, const struct demand *demand,
+                                   struct emu_reason *reason)
+{
+    struct emu_cgroup_room group = emu_cgroup_memory(root);
+    if (!group.limited || demand->bytes <= group.room)
+        return EMU_OK;
+    return emu_reason_set(reason, "%s %s, the memory cgroup allows %s (%s in use): %s, or raise %s",
+                          demand->what, emu_size_text(demand->bytes).text,
+                          emu_size_text(group.limit).text, emu_size_text(group.used).text,
+                          demand->advice, group.where);
 }
 
 enum emu_status emu_limits_check_memory(const char *root, uint64_t bytes, const char *advice,
                                         struct emu_reason *reason)
 {
+    struct demand demand = {bytes, "the shared segment needs", advice};
     enum emu_status status = check_address_space(bytes, advice, reason);
     if (status == EMU_OK)
         status = check_file_size(bytes, advice, reason);
     if (status == EMU_OK)
-        status = check_available(root, bytes, advice, reason);
-    if (status != EMU_OK)
-        return status;
-    struct emu_cgroup_room group = emu_cgroup_memory(root);
-    if (!group.limited || bytes <= group.room)
-        return EMU_OK;
-    return emu_reason_set(
-        reason,
-        "the shared segment needs %s, the memory cgroup allows %s (%s in use): %s, "
-        "or raise %s",
-        emu_size_text(bytes).text, emu_size_text(group.limit).text, emu_size_text(group.used).text,
-        advice, group.where);
+        status = check_available(root, &demand, reason);
+    return status == EMU_OK ? check_group(root, &demand, reason) : status;
+}
+
+enum emu_status emu_limits_check_ranks(const char *root, uint64_t segment_bytes, uint32_t ranks,
+                                       struct emu_reason *reason)
+{
+    char what[160];
+    uint64_t each = EMU_LIMITS_RANK_BYTES;
+    struct demand demand = {UINT64_MAX, what, "use fewer ranks"};
+    if (segment_bytes <= UINT64_MAX - ranks * each)
+        demand.bytes = segment_bytes + ranks * each;
+    snprintf(what, sizeof what, "%" PRIu32 " processes of about %s and a shared segment of %s need",
+             ranks, emu_size_text(each).text, emu_size_text(segment_bytes).text);
+    enum emu_status status = check_available(root, &demand, reason);
+    return status == EMU_OK ? check_group(root, &demand, reason) : status;
 }
 
 /* Tasks of the whole machine, from "0.1 0.2 0.3 running/total last": an upper bound that costs one

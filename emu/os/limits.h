@@ -21,6 +21,13 @@ EMU_MUST_CHECK enum emu_status emu_limits_check_memory(const char *root, uint64_
                                                        const char *advice,
                                                        struct emu_reason *reason);
 
+/* The same for the segment and, beside it, what each of `ranks` processes costs the machine: its
+ * own pages, its page tables and the kernel's books (EMU_LIMITS_RANK_BYTES, measured, rounded up).
+ * Control groups count all of it; the limits on address space and file sizes do not. */
+#define EMU_LIMITS_RANK_BYTES (UINT64_C(256) << 10)
+EMU_MUST_CHECK enum emu_status emu_limits_check_ranks(const char *root, uint64_t segment_bytes,
+                                                      uint32_t ranks, struct emu_reason *reason);
+
 /* `count` more processes and threads: RLIMIT_NPROC (not for root) and the control groups. */
 EMU_MUST_CHECK enum emu_status emu_limits_check_processes(const char *root, uint32_t count,
                                                           struct emu_reason *reason);

@@ -2,6 +2,7 @@
 
 #include "base/checked.h"
 #include "os/clock.h"
+#include "os/kernel_limits.h"
 #include "os/limits.h"
 #include "os/map.h"
 #include "run/companions.h"
@@ -33,6 +34,25 @@ struct run {
     uint64_t begun_ns, forked_ns;
 };
 
+/* All that can be asked before: nothing has been made yet. Each rank costs the launcher a pidfd
+ * and, where its output is read, two pipes, of which the rank has the other ends. */
+static enum emu_status check_limits(const struct run *run, struct emu_reason *reason)
+{
+    uint32_t world = run->segment.world;
+    uint64_t held = run->job->raw_output ? 1 : 3, made = run->job->raw_output ? 1 : 5;
+    struct emu_kernel_demand demand = {.tasks = world + THREADS,
+                                       .files = made * world + SPARE_FILES,
+                                       .watches = held * world + SPARE_FILES,
+                                       .is_root = geteuid() == 0};
+    enum emu_status status = emu_limits_check_processes("", world + THREADS, reason);
+    if (status == EMU_OK)
+        status = emu_limits_check_kernel("", &demand, reason);
+    if (status == EMU_OK)
+        status = emu_limits_check_files(held * world + SPARE_FILES, reason);
+    return status == EMU_OK ? emu_limits_check_ranks("", run->segment.bytes, world, reason)
+                            : status;
+}
+
 static enum emu_status reserve(struct run *run, struct emu_reason *reason)
 {
     const struct emu_job *job = run->job;
@@ -48,10 +68,7 @@ static enum emu_status reserve(struct run *run, struct emu_reason *reason)
         return emu_reason_set(reason,
                               "the shared segment of %" PRIu32 " ranks does not fit: %s, %s", world,
                               emu_status_text(status), advice);
-    status = emu_limits_check_processes("", world + THREADS, reason);
-    if (status == EMU_OK)
-        status = emu_limits_check_files((job->raw_output ? 1 : 3) * (uint64_t)world + SPARE_FILES,
-                                        reason);
+    status = check_limits(run, reason);
     if (status == EMU_OK)
         status = emu_map_create(run->segment.bytes, EMU_MAP_BEST, advice, &run->map, reason);
     if (status == EMU_OK)

@@ -1,6 +1,7 @@
 #include "os/cgroup.h"
 #include "os/file.h"
 #include "os/in_child.h"
+#include "os/kernel_limits.h"
 #include "os/limits.h"
 #include "os/stream.h"
 
@@ -94,6 +95,74 @@ Test(os_limits, available_memory_counts_swap, .init = make_root, .fini = remove_
     cr_assert_eq(emu_limits_check_memory(root, 2000 * 1024, "x", &reason), EMU_OK);
     cr_assert_eq(emu_limits_check_memory(root, 2000 * 1024 + 1, "x", &reason), EMU_ESYSTEM);
     cr_assert_not_null(strstr(reason.text, "the machine has 2.0 MiB of memory available"));
+}
+
+/* A machine with room for 1000 tasks and 5000 files more. */
+static void put_tables(void)
+{
+    put("proc/loadavg", "0.10 0.20 0.30 2/700 4711\n");
+    put("proc/sys/kernel/pid_max", "2000\n");
+    put("proc/sys/kernel/threads-max", "1700\n");
+    put("proc/sys/fs/file-max", "9000\n");
+    put("proc/sys/fs/file-nr", "4000\t0\t9000\n");
+    put("proc/sys/fs/epoll/max_user_watches", "3000\n");
+}
+
+static void expect_refusal(struct emu_kernel_demand demand, const char *text)
+{
+    struct emu_reason reason = {""};
+    cr_assert_eq(emu_limits_check_kernel(root, &demand, &reason), EMU_ESYSTEM, "%s", text);
+    cr_assert_str_eq(reason.text, text);
+}
+
+Test(os_limits, each_table_of_the_kernel_has_its_reason, .init = make_root, .fini = remove_root)
+{
+    struct emu_reason reason;
+    struct emu_kernel_demand fits = {1000, 5000, 3000, false};
+    cr_assert_eq(
+        emu_limits_check_kernel(
+            root, &(struct emu_kernel_demand){1u << 30, 1u << 30, 1u << 30, false}, &reason),
+        EMU_OK, "nothing can be read");
+    put_tables();
+    cr_assert_eq(emu_limits_check_kernel(root, &fits, &reason), EMU_OK, "%s", reason.text);
+    expect_refusal((struct emu_kernel_demand){1001, 0, 0, true},
+                   "the mesh needs 1001 processes and threads, kernel.pid_max allows 1000 more "
+                   "(2000 in all): use fewer ranks, or raise it with: sysctl -w "
+                   "kernel.pid_max=2001");
+    put("proc/sys/kernel/pid_max", "4194304\n");
+    expect_refusal((struct emu_kernel_demand){1001, 0, 0, true},
+                   "the mesh needs 1001 processes and threads, kernel.threads-max allows 1000 more "
+                   "(1700 in all): use fewer ranks, or raise it with: sysctl -w "
+                   "kernel.threads-max=1701");
+    expect_refusal((struct emu_kernel_demand){0, 0, 3001, true},
+                   "the mesh needs 3001 watched files, fs.epoll.max_user_watches allows 3000 more "
+                   "(3000 in all): use fewer ranks, or raise it with: sysctl -w "
+                   "fs.epoll.max_user_watches=3001");
+    expect_refusal(
+        (struct emu_kernel_demand){0, 5001, 0, false},
+        "the mesh needs 5001 open files, fs.file-max allows 5000 more (9000 in all): use "
+        "fewer ranks, or raise it with: sysctl -w fs.file-max=9001");
+    cr_assert_eq(
+        emu_limits_check_kernel(root, &(struct emu_kernel_demand){0, 5001, 0, true}, &reason),
+        EMU_OK, "root may open more");
+}
+
+Test(os_limits, processes_need_memory_beside_the_segment, .init = make_root, .fini = remove_root)
+{
+    struct emu_reason reason;
+    put("proc/meminfo", "MemAvailable: 3145728 kB\nSwapFree: 0 kB\n");
+    cr_assert_eq(emu_limits_check_ranks(root, UINT64_C(2) << 30, 4096, &reason), EMU_OK);
+    cr_assert_eq(emu_limits_check_ranks(root, UINT64_C(2) << 30, 4097, &reason), EMU_ESYSTEM);
+    cr_assert_str_eq(reason.text, "4097 processes of about 256.0 KiB and a shared segment of 2.0 "
+                                  "GiB need 3.0 GiB, the machine has 3.0 GiB of memory available: "
+                                  "use fewer ranks, or end other programs");
+    put("proc/self/cgroup", "0::/a\n");
+    put("sys/fs/cgroup/a/memory.max", "1073741824\n");
+    put("sys/fs/cgroup/a/memory.current", "0\n");
+    cr_assert_eq(emu_limits_check_ranks(root, UINT64_C(1) << 29, 4096, &reason), EMU_ESYSTEM);
+    cr_assert_not_null(strstr(reason.text, "need 1.5 GiB, the memory cgroup allows 1.0 GiB"));
+    cr_assert_not_null(strstr(reason.text, "or raise "));
+    cr_assert_eq(emu_limits_check_ranks(root, UINT64_MAX, 4096, &reason), EMU_ESYSTEM);
 }
 
 static int with_few_processes(void *context)
