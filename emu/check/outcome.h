@@ -82,6 +82,7 @@ struct emu_training_result {
     struct emu_training_step *steps; /* owned */
     uint64_t step_count;
     struct emu_rank_books *books; /* world entries; NULL: no step was audited. One block, owned */
+    bool pinned;                  /* each rank to a processor */
     struct emu_breakdown *breakdown; /* NULL: not asked for, or no step was audited. Owned */
     struct emu_first_rounding rounding;
     uint64_t exact_steps; /* in which mesh and oracle were equal bit for bit, by proof */

@@ -34,6 +34,8 @@ static const struct emu_option run_options[] = {
     {"gradients", NULL, "put the gradients of the last step into the report", false},
     {"traffic", NULL, "draw who sent how much to whom in the last step", false},
     {"breakdown", NULL, "say where the time of the steps went, rank by rank", false},
+    {"pin", NULL, "bind ranks to processors also where each has its own", false},
+    {"no-pin", NULL, "bind none (default: where ranks are more)", false},
     {"show-recipe", NULL, "print the recipe in force and run nothing", false},
     {"keep-going", NULL, "go on after a faulty step or a failed rank", false},
     {"timeout", "T", "end all ranks after this time, as in 500ms, 10s or 2m", false},

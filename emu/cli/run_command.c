@@ -146,6 +146,9 @@ static int run(struct session *session)
         .keep_going = options->keep_going,
         .gradients = options->gradients,
         .breakdown = options->breakdown,
+        .pinning = options->pin      ? EMU_PIN_ALWAYS
+                   : options->no_pin ? EMU_PIN_NEVER
+                                     : EMU_PIN_CROWDED,
         .keep_records = options->record != NULL,
         .output_fd = json_on_stdout(session) ? STDERR_FILENO : STDOUT_FILENO,
         .replay = options->replay,

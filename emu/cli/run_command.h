@@ -20,8 +20,9 @@ struct emu_run_options {
     const char *const *faults; /* --fault, in the order given */
     size_t fault_count;
     bool gradients;
-    bool traffic;   /* draw the map of who sent to whom */
-    bool breakdown; /* say where the time of the steps went */
+    bool traffic;     /* draw the map of who sent to whom */
+    bool breakdown;   /* say where the time of the steps went */
+    bool pin, no_pin; /* neither: as emu_training_options says */
     bool show_recipe;
     bool keep_going;
     uint64_t timeout_ns; /* 0: none */

@@ -74,6 +74,8 @@ static void read_flags(const struct emu_arguments *arguments, struct emu_run_opt
     options->gradients = emu_arguments_has(arguments, "gradients");
     options->traffic = emu_arguments_has(arguments, "traffic");
     options->breakdown = emu_arguments_has(arguments, "breakdown");
+    options->pin = emu_arguments_has(arguments, "pin");
+    options->no_pin = emu_arguments_has(arguments, "no-pin");
     options->show_recipe = emu_arguments_has(arguments, "show-recipe");
     options->keep_going = emu_arguments_has(arguments, "keep-going");
     options->stop_on_finding = emu_arguments_has(arguments, "stop-on-finding");
@@ -100,6 +102,9 @@ int emu_run_options_run(const struct emu_arguments *arguments)
     int code = read_timeout(arguments, &made.options);
     if (code == EMU_EXIT_PASS)
         code = read_only_output(arguments, &made.options);
+    if (code == EMU_EXIT_PASS && emu_arguments_has(arguments, "pin") &&
+        emu_arguments_has(arguments, "no-pin"))
+        code = emu_print_usage_error(arguments->command, "--pin and --no-pin exclude each other");
     if (code == EMU_EXIT_PASS) {
         read_flags(arguments, &made.options);
         code = collect_lists(arguments, &made) ? emu_command_run(&made.options)

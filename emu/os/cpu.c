@@ -87,6 +87,17 @@ void emu_cpu_tighten(void)
         bind_to(pin.chosen);
 }
 
+bool emu_cpu_may_pin(void)
+{
+    size_t bytes;
+    int limit;
+    cpu_set_t *set = allowed_set(&bytes, &limit);
+    bool may = set && sched_setaffinity(0, bytes, set) == 0;
+    if (set)
+        CPU_FREE(set);
+    return may;
+}
+
 void emu_cpu_yield(void)
 {
     sched_yield();

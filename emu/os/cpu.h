@@ -20,6 +20,9 @@ void emu_cpu_tighten(void);
 /* Tell the processor that the caller spins. */
 void emu_cpu_relax(void);
 
+/* Would the system let a thread be pinned? Changes nothing. */
+bool emu_cpu_may_pin(void);
+
 /* Let another runnable process go first. */
 void emu_cpu_yield(void);
 

@@ -84,8 +84,9 @@ void emu_breakdown_print(const struct emu_training_result *result, struct emu_te
         emu_text_puts(out, "\n  no step was completed\n");
         return;
     }
-    emu_text_printf(out, ": %" PRIu64 " step%s, in milliseconds\n", breakdown->steps,
-                    breakdown->steps == 1 ? "" : "s");
+    emu_text_printf(out, ": %" PRIu64 " step%s, in milliseconds; ranks %s\n", breakdown->steps,
+                    breakdown->steps == 1 ? "" : "s",
+                    result->pinned ? "pinned to processors" : "not pinned");
     add_table(result, out);
     add_shares(breakdown, out);
     emu_text_printf(out,

@@ -124,6 +124,7 @@ void emu_run_to_json(const struct emu_training_result *result, struct emu_json *
     emu_books_to_json(result, json);
     emu_ownership_to_json(result, json);
     if (result->breakdown) {
+        emu_json_put_bool(json, "pinned", result->pinned);
         emu_json_key(json, "breakdown");
         emu_breakdown_to_json(result->breakdown, json);
     }

@@ -41,6 +41,7 @@ struct emu_job {
     bool keep_going;         /* survivors of a failed rank go on */
     bool keep_records;       /* hand back the flight recorders */
     bool checksums;          /* see whether bytes arrive as they were sent */
+    bool pin;                /* rank i to allowed processor i modulo their number */
     bool hold_on_finding; /* --stop-on-finding: SIGSTOP the ranks, print pids, wait for a key or a
                              signal */
     struct emu_hold_bell *bell; /* with hold_on_finding: by which the auditor has the ranks held;

@@ -2,6 +2,7 @@
 
 #include "comm/rank.h"
 #include "os/clock.h"
+#include "os/cpu.h"
 #include "os/handover.h"
 #include "os/stream.h"
 #include "seg/board.h"
@@ -83,6 +84,10 @@ int emu_rank_body_run(const struct emu_rank_body *body)
     struct emu_rank *rank;
     if (!hand_over_output(body) || !wait_for_byte(body->go_pipe))
         return 0;
+    if (body->job->pin && !emu_cpu_pin(body->rank)) {
+        fprintf(stderr, "cannot start: the system refused to pin it to a processor\n");
+        return CODE_SETUP;
+    }
     enum emu_status status = emu_rank_create(body->segment, body->rank, &rank);
     if (status != EMU_OK) {
         fprintf(stderr, "cannot start: %s\n", emu_status_text(status));

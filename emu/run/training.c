@@ -5,6 +5,7 @@
 #include "comm/rank.h"
 #include "fault/fault_filter.h"
 #include "fault/fault_steps.h"
+#include "os/cpu.h"
 #include "run/auditor.h"
 #include "run/hold_bell.h"
 #include "run/rank_row.h"
@@ -25,6 +26,7 @@ struct training {
     struct emu_hold_bell bell;          /* of --stop-on-finding */
     bool bell_open;
     bool breakdown;
+    bool pin;
 };
 
 /* A rank that measures where its time goes. */
@@ -105,6 +107,20 @@ static enum emu_status arena_bytes(const struct emu_plan *plan, uint64_t *bytes)
     return EMU_OK;
 }
 
+/* Asked before anything starts. */
+static enum emu_status choose_pinning(struct training *training,
+                                      const struct emu_training_options *options)
+{
+    bool crowded = training->plan->roster.mesh->world > emu_cpu_count();
+    training->pin = options->pinning == EMU_PIN_ALWAYS ||
+                    (options->pinning == EMU_PIN_CROWDED && crowded && emu_cpu_may_pin());
+    if (options->pinning != EMU_PIN_ALWAYS || emu_cpu_may_pin())
+        return EMU_OK;
+    fprintf(stderr,
+            "meshemu: the system refuses to pin a process to a processor: leave out --pin\n");
+    return EMU_ESYSTEM;
+}
+
 static enum emu_status open_bell(struct training *training,
                                  const struct emu_training_options *options)
 {
@@ -142,6 +158,7 @@ static enum emu_status start(struct training *training, const struct emu_trainin
         .keep_records = options->keep_records,
         .checksums = true,
         .only_output = options->only_output,
+        .pin = training->pin,
         .hold_on_finding = options->stop_on_finding,
         .output_fd = options->output_fd};
     enum emu_status status = arena_bytes(plan, &job.arena_bytes);
@@ -154,6 +171,7 @@ static enum emu_status start(struct training *training, const struct emu_trainin
         job.bell = &training->bell;
         emu_auditor_hold_with(training->auditor, job.bell);
     }
+    result->pinned = training->pin;
     result->text_bytes = training->corpus.bytes;
     result->text_sequences = training->corpus.count;
     status = emu_job_run(&job, &result->job);
@@ -228,6 +246,8 @@ enum emu_status emu_training_run(const struct emu_plan *plan,
         .plan = plan, .faults = options->faults, .breakdown = options->breakdown};
     *result = (struct emu_training_result){.config = plan->config, .plan = plan};
     enum emu_status status = prepare(&training, options);
+    if (status == EMU_OK)
+        status = choose_pinning(&training, options);
     if (status == EMU_OK)
         status = open_bell(&training, options);
     if (status == EMU_OK)

@@ -11,6 +11,15 @@
 
 #include <stdint.h>
 
+/* Is rank i bound to allowed processor i modulo their number? A rank that comes back to its caches
+ * is faster where ranks take turns; where they do not, two runs at once would meet on the first
+ * processors. */
+enum emu_pinning {
+    EMU_PIN_CROWDED, /* where there are more ranks than processors */
+    EMU_PIN_ALWAYS,
+    EMU_PIN_NEVER
+};
+
 struct emu_training_options {
     const char *text; /* content of data.text; NULL: inline tokens */
     uint64_t text_size;
@@ -19,8 +28,9 @@ struct emu_training_options {
     bool stop_on_finding, keep_going;
     bool keep_records; /* of the last calls of every rank */
     bool gradients;    /* keep those of the last step */
-    bool breakdown;    /* measure where the time of the steps goes */
-    int output_fd;     /* where the ranks' tagged output goes */
+    enum emu_pinning pinning;
+    bool breakdown; /* measure where the time of the steps goes */
+    int output_fd;  /* where the ranks' tagged output goes */
     const char *replay;
     uint64_t stall_after_ns;            /* where the config gives no budget; 0: none */
     uint64_t stop_grace_ns;             /* in place of the config's; 0: the config's */

@@ -40,7 +40,7 @@ Test(breakdown, a_row_a_rank_adds_up_to_its_total)
     emu_breakdown_print(&made.result, &out);
     cr_assert_str_eq(
         emu_text_get(&out),
-        "\nwhere the time went: 3 steps, in milliseconds\n"
+        "\nwhere the time went: 3 steps, in milliseconds; ranks not pinned\n"
         "  rank  coordinate  compute  waiting  folding  calls  checks  oracle  total  on a core\n"
         "     0  dp=0           1.00     2.00     3.00   4.00    5.00    6.00  21.00       7.00\n"
         "     1  dp=1           1.01     2.01     3.01   4.01    5.01    6.01  21.06       0.00\n"
