@@ -4,13 +4,13 @@
 #include "check/text_table.h"
 
 #include <ctype.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RANK "rank "
 #define FOLD_FROM 4
-#define RANKS_SHOWN 8
+#define RANGES_SHOWN 8
 #define LINES_SHOWN 16
 
 /* What comes behind "rank 3 (dp=1,tp=1) "; NULL: it does not begin so. */
@@ -56,31 +56,46 @@ static void put_plural(const char *rest, struct emu_text *out)
     emu_text_visible(out, rest);
 }
 
-/* The smallest rank of these from `least` on; they stand in the order in which they happened. */
-static unsigned long next_rank(const struct emu_finding *finding, const char *rest,
-                               unsigned long least)
+static int compare_ranks(const void *a, const void *b)
 {
-    unsigned long next = ULONG_MAX;
-    for (size_t i = 0; i < finding->consequence_count; i++) {
-        if (!is_alike(finding->consequences[i], rest))
-            continue;
-        unsigned long rank = strtoul(finding->consequences[i] + strlen(RANK), NULL, 10);
-        next = rank >= least && rank < next ? rank : next;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* "0-17, 19-4095": the ranks of these, which stand in the order in which they happened. */
+static void put_ranges(const struct emu_finding *finding, const char *rest, uint32_t *ranks,
+                       struct emu_text *out)
+{
+    size_t count = 0, shown = 0;
+    for (size_t i = 0; i < finding->consequence_count; i++)
+        if (is_alike(finding->consequences[i], rest))
+            ranks[count++] = (uint32_t)strtoul(finding->consequences[i] + strlen(RANK), NULL, 10);
+    qsort(ranks, count, sizeof *ranks, compare_ranks);
+    for (size_t i = 0, last; i < count; i = last + 1) {
+        if (i > 0)
+            emu_text_puts(out, ", ");
+        if (shown++ == RANGES_SHOWN) {
+            emu_text_puts(out, "...");
+            return;
+        }
+        for (last = i; last + 1 < count && ranks[last + 1] <= ranks[last] + 1;)
+            last++;
+        emu_text_printf(out, "%" PRIu32, ranks[i]);
+        if (ranks[last] > ranks[i])
+            emu_text_printf(out, "%s%" PRIu32, ranks[last] > ranks[i] + 1 ? "-" : ", ",
+                            ranks[last]);
     }
-    return next;
 }
 
 static void put_folded(const struct emu_finding *finding, const char *rest, size_t alike,
                        struct emu_text *out)
 {
-    unsigned long least = 0;
+    uint32_t *ranks = malloc(alike * sizeof *ranks);
     emu_text_printf(out, "%zu ranks (", alike);
-    for (size_t i = 0; i < alike && i < RANKS_SHOWN; i++) {
-        unsigned long rank = next_rank(finding, rest, least);
-        emu_text_printf(out, "%s%lu", i > 0 ? ", " : "", rank);
-        least = rank + 1;
-    }
-    emu_text_puts(out, alike > RANKS_SHOWN ? ", ...) " : ") ");
+    if (ranks)
+        put_ranges(finding, rest, ranks, out);
+    emu_text_puts(out, ") ");
+    free(ranks);
     put_plural(rest, out);
 }
 

@@ -26,7 +26,20 @@ void emu_deadlock_finish(struct emu_deadlock *deadlock)
     *deadlock = (struct emu_deadlock){0};
 }
 
-/* The needs turned round: waiters[ends[t - 1] .. ends[t]) need rank t. */
+/* The rank by whose name the list goes: its own, or one that was read before. */
+static uint32_t owner_of(const struct emu_needs *needs, uint32_t rank)
+{
+    uint32_t shared = needs->ranks[rank].shared;
+    return shared ? shared - 1 : rank;
+}
+
+/* Whose own list counts. */
+static bool owns_list(const struct emu_needs *needs, uint32_t rank)
+{
+    return needs->ranks[rank].stand == EMU_STAND_WAITS && owner_of(needs, rank) == rank;
+}
+
+/* The lists turned round: waiters[ends[t - 1] .. ends[t]) own lists that rank t is in. */
 static enum emu_status turn_round(struct emu_deadlock *deadlock, const struct emu_needs *needs,
                                   uint32_t *ends)
 {
@@ -38,47 +51,78 @@ static enum emu_status turn_round(struct emu_deadlock *deadlock, const struct em
         deadlock->waiter_room = needs->target_count;
     }
     memset(ends, 0, (needs->world + (size_t)1) * sizeof *ends);
-    for (size_t i = 0; i < needs->target_count; i++)
-        ends[needs->targets[i] + 1]++;
+    for (uint32_t rank = 0; rank < needs->world; rank++)
+        for (uint32_t i = 0; owns_list(needs, rank) && i < needs->ranks[rank].count; i++)
+            ends[needs->targets[needs->ranks[rank].first + i] + 1]++;
     for (uint32_t rank = 0; rank < needs->world; rank++)
         ends[rank + 1] += ends[rank];
     for (uint32_t rank = 0; rank < needs->world; rank++) {
         const struct emu_need *need = &needs->ranks[rank];
-        for (uint32_t i = 0; i < need->count; i++)
+        for (uint32_t i = 0; owns_list(needs, rank) && i < need->count; i++)
             deadlock->waiters[ends[needs->targets[need->first + i]]++] = rank;
     }
     return EMU_OK; /* each end has moved from the start of its row to the start of the next one */
 }
 
-enum emu_status emu_deadlock_reach(struct emu_deadlock *deadlock, const struct emu_needs *needs,
-                                   bool stopped_act)
+/* The spread of F from rank to rank; all in the work space. */
+struct spread {
+    uint32_t *ends;    /* see turn_round */
+    uint32_t *queue;   /* members of F whose lists are still to be looked at */
+    uint32_t *missing; /* per list: who must still be found in F; 0: its waiters are */
+    uint32_t *sharers; /* per list: 1 + the last rank that waits for it; 0: no more */
+    uint32_t *before;  /* per rank: 1 + the one that shares its list and comes before */
+    uint32_t queued;
+};
+
+static void begin_spread(struct emu_deadlock *deadlock, const struct emu_needs *needs,
+                         struct spread *spread, bool stopped_act)
 {
-    uint32_t world = needs->world, queued = 0;
-    uint32_t *ends = deadlock->spare;
-    uint32_t *queue = deadlock->spare + world + 1;
-    uint32_t *missing = queue + world;
-    enum emu_status status = turn_round(deadlock, needs, ends);
-    if (status)
-        return status;
+    uint32_t world = needs->world;
+    memset(spread->sharers, 0, world * sizeof *spread->sharers);
     for (uint32_t rank = 0; rank < world; rank++) {
         const struct emu_need *need = &needs->ranks[rank];
         bool acts =
             need->stand == EMU_STAND_ACTS || (need->stand == EMU_STAND_STOPPED && stopped_act);
         deadlock->acts[rank] = acts;
-        missing[rank] = need->any ? 1 : need->count;
+        spread->missing[rank] = need->any ? 1 : need->count;
         if (acts)
-            queue[queued++] = rank;
+            spread->queue[spread->queued++] = rank;
+        if (need->stand != EMU_STAND_WAITS)
+            continue;
+        uint32_t owner = owner_of(needs, rank);
+        spread->before[rank] = spread->sharers[owner];
+        spread->sharers[owner] = rank + 1;
     }
-    for (uint32_t next = 0; next < queued; next++) {
-        uint32_t rank = queue[next];
-        for (uint32_t i = rank ? ends[rank - 1] : 0; i < ends[rank]; i++) {
-            uint32_t waiter = deadlock->waiters[i];
-            if (deadlock->acts[waiter] || needs->ranks[waiter].stand != EMU_STAND_WAITS ||
-                --missing[waiter] > 0)
-                continue;
-            deadlock->acts[waiter] = 1;
-            queue[queued++] = waiter;
-        }
+}
+
+/* One more of this list is in F; the last one needed brings all who wait for it. */
+static void count_down(struct emu_deadlock *deadlock, struct spread *spread, uint32_t list)
+{
+    if (spread->missing[list] == 0 || --spread->missing[list] > 0)
+        return;
+    for (uint32_t next = spread->sharers[list]; next > 0; next = spread->before[next - 1]) {
+        deadlock->acts[next - 1] = 1;
+        spread->queue[spread->queued++] = next - 1;
+    }
+}
+
+enum emu_status emu_deadlock_reach(struct emu_deadlock *deadlock, const struct emu_needs *needs,
+                                   bool stopped_act)
+{
+    uint32_t world = needs->world;
+    struct spread spread = {.ends = deadlock->spare};
+    spread.queue = spread.ends + world + 1;
+    spread.missing = spread.queue + world;
+    spread.sharers = spread.missing + world;
+    spread.before = spread.sharers + world;
+    enum emu_status status = turn_round(deadlock, needs, spread.ends);
+    if (status)
+        return status;
+    begin_spread(deadlock, needs, &spread, stopped_act);
+    for (uint32_t next = 0; next < spread.queued; next++) {
+        uint32_t rank = spread.queue[next];
+        for (uint32_t i = rank ? spread.ends[rank - 1] : 0; i < spread.ends[rank]; i++)
+            count_down(deadlock, &spread, deadlock->waiters[i]);
     }
     deadlock->dead = 0;
     for (uint32_t rank = 0; rank < world; rank++)

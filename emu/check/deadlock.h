@@ -14,7 +14,9 @@
  * other and for nobody else: each knot is a cause of its own. Every other deadlocked rank waits for
  * a knot, directly or through others, and is a consequence of the lowest numbered one.
  *
- * Pure functions, O(ranks + needs). Work space is given by emu_deadlock_init.
+ * Pure functions. F costs O(ranks + lists of needs), each shared list counted once; knots, which
+ * are asked for only where somebody is deadlocked, O(ranks + needs). Work space is given by
+ * emu_deadlock_init.
  */
 #ifndef EMU_CHECK_DEADLOCK_H
 #define EMU_CHECK_DEADLOCK_H
@@ -34,7 +36,7 @@ struct emu_deadlock {
     unsigned char *core; /* per rank: member of a knot */
     uint32_t *knot;      /* per rank: the knot that it is in or waits for, or EMU_NO_KNOT */
     uint32_t *spare;     /* work space: 5 words a rank */
-    uint32_t *waiters;   /* who needs each rank, rank by rank */
+    uint32_t *waiters;   /* whose lists each rank is in, rank by rank */
     size_t waiter_room;
 };
 

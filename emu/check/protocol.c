@@ -1,5 +1,6 @@
 #include "check/protocol.h"
 
+#include "check/call_counts.h"
 #include "check/call_words.h"
 #include "check/finding_build.h"
 
@@ -274,28 +275,6 @@ size_t emu_protocol_refused(const struct emu_scene *scene, const struct emu_inci
     return findings->count - 1;
 }
 
-/* "calls on tp: 6 by rank 2, 5 by rank 3". */
-static void count_calls(const struct emu_scene *scene, const struct emu_incident *incident,
-                        struct emu_finding *finding)
-{
-    struct emu_text text = {0};
-    emu_text_printf(&text, "calls on %s:", finding->group_name ? finding->group_name : "the group");
-    for (size_t i = 0; i < finding->group_size; i++) {
-        uint64_t calls;
-        bool sure = emu_scene_group_calls(scene, finding->group[i], incident->group, &calls);
-        emu_text_puts(&text, i ? ", " : " ");
-        if (sure)
-            emu_text_printf(&text, "%" PRIu64, calls);
-        else
-            emu_text_puts(&text, "unknown");
-        emu_text_printf(&text, " by rank %" PRIu32, finding->group[i]);
-    }
-    if (incident->index > 0)
-        emu_text_printf(&text, "; the last call of all was #%" PRIu64, incident->index - 1);
-    emu_finding_set_text(&finding->explanation, "%s", emu_text_get(&text));
-    emu_text_finish(&text);
-}
-
 size_t emu_protocol_missing(const struct emu_scene *scene, const struct emu_incident *incident,
                             const struct emu_member_view *members, struct emu_findings *findings)
 {
@@ -323,7 +302,7 @@ size_t emu_protocol_missing(const struct emu_scene *scene, const struct emu_inci
     emu_text_puts(&text, ", in which others wait; no data was written");
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);
-    count_calls(scene, incident, finding);
+    emu_call_counts_explain(scene, incident, finding);
     for (size_t i = 0; i < finding->culprit_count; i++)
         emu_scene_explain(scene, finding->culprits[i], finding);
     return findings->count - 1;

@@ -1,6 +1,7 @@
 #include "run/capture.h"
 
 #include "os/clock.h"
+#include "seg/board_words.h"
 #include "seg/outbox.h"
 
 #include <stdlib.h>
@@ -79,8 +80,9 @@ void emu_capture_calls(struct emu_capture *capture, const struct emu_segment *se
                        uint32_t rank, uint32_t room)
 {
     struct emu_rank_seen *seen = &capture->ranks[rank];
-    uint64_t begun = seen->board.calls;
-    room = begun < room ? (uint32_t)begun : room; /* calls made since the look are not of it */
+    uint64_t begun =
+        atomic_load_explicit(&emu_board_of(segment, rank)->calls, memory_order_acquire);
+    room = begun < room ? (uint32_t)begun : room;
     struct emu_recorded_call *calls = room ? malloc(room * sizeof *calls) : NULL;
     if (!calls || seen->calls) {
         free(calls);

@@ -143,6 +143,8 @@ static bool longest_waiter(struct emu_detector *detector, uint32_t rank, uint32_
         more = false;
         for (uint32_t other = 0; other < needs->world; other++) {
             const struct emu_need *need = &needs->ranks[other];
+            if (need->shared && detector->kept[need->shared - 1])
+                more |= !detector->kept[other], detector->kept[other] = 1;
             for (uint32_t i = 0; i < need->count && !detector->kept[other]; i++)
                 if (detector->kept[needs->targets[need->first + i]])
                     detector->kept[other] = 1, more = true;

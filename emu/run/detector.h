@@ -1,6 +1,6 @@
 /* When does the launcher look for ranks that cannot go on, and what has it seen?
  *
- * It looks when there is news: a rank that slept for EMU_REST_TELL_NS in one wait tells so, ends
+ * It looks when there is news: a rank that slept for emu_rest_tell_ns in one wait tells so, ends
  * and stops come from the kernel. Only budgets of time (stall_after, stop_grace) and readings that
  * were not steady make it look again by the clock, and never for more than a tenth of a processor.
  * A look costs O(ranks + needs) reads of shared memory and no system call.

@@ -8,12 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define READERS(world) (2 * (size_t)(world)) /* places for at most `world` lists */
+#define AT_THE_GATE UINT32_MAX
+
 enum emu_status emu_needs_init(struct emu_needs *needs, uint32_t world)
 {
     *needs = (struct emu_needs){.world = world};
     needs->ranks = calloc(world, sizeof *needs->ranks);
     needs->wants = calloc(world, sizeof *needs->wants);
-    if (needs->ranks && needs->wants)
+    needs->readers = calloc(READERS(world), sizeof *needs->readers);
+    needs->meetings = calloc(world, sizeof *needs->meetings);
+    if (needs->ranks && needs->wants && needs->readers && needs->meetings)
         return EMU_OK;
     emu_needs_finish(needs);
     return EMU_ENOMEM;
@@ -24,6 +29,8 @@ void emu_needs_finish(struct emu_needs *needs)
     free(needs->ranks);
     free(needs->targets);
     free(needs->wants);
+    free(needs->readers);
+    free(needs->meetings);
     *needs = (struct emu_needs){0};
 }
 
@@ -237,17 +244,58 @@ static void read_gate(struct reading *reading)
     }
 }
 
+/* Take the list of one who waits for the same and was read before; false: nobody was, and it is
+ * ours to read. What one reader saw holds for all: they all slept when it was seen, or the reading
+ * is not steady. */
+static bool share(struct reading *reading, struct emu_meeting meeting)
+{
+    struct emu_needs *needs = reading->needs;
+    size_t places = READERS(needs->world);
+    size_t place = (meeting.group * UINT64_C(0x9e3779b97f4a7c15) ^ meeting.index) % places;
+    for (; needs->readers[place] > 0; place = (place + 1) % places) {
+        uint32_t reader = needs->readers[place] - 1;
+        const struct emu_need *read = &needs->ranks[reader];
+        if (needs->meetings[reader].group != meeting.group ||
+            needs->meetings[reader].index != meeting.index)
+            continue;
+        reading->need->first = read->first;
+        reading->need->count = read->count;
+        reading->need->stand = read->stand;
+        reading->need->shared = reader + 1;
+        return true;
+    }
+    needs->readers[place] = reading->rank + 1;
+    needs->meetings[reading->rank] = meeting;
+    return false;
+}
+
+static void read_meeting(struct reading *reading)
+{
+    bool gate = reading->need->wait == EMU_WAIT_GATE;
+    struct emu_meeting meeting = {AT_THE_GATE, 0};
+    if (gate)
+        meeting.index = emu_gate_arrived(reading->segment, reading->rank);
+    else
+        meeting = (struct emu_meeting){reading->note.group, reading->note.index};
+    if (share(reading, meeting))
+        return;
+    if (gate)
+        read_gate(reading);
+    else
+        read_collective(reading);
+}
+
 static void read_wait(struct reading *reading)
 {
     uint32_t world = reading->segment->world;
-    bool message = reading->need->wait == EMU_WAIT_MESSAGE;
+    enum emu_board_wait wait = reading->need->wait;
     const struct emu_note *note = &reading->note;
-    if (reading->need->wait == EMU_WAIT_GATE)
-        read_gate(reading);
-    else if (message ? note->peer >= world : note->group >= reading->segment->roster->group_count)
+    if (wait == EMU_WAIT_MESSAGE
+            ? note->peer >= world
+            : wait != EMU_WAIT_GATE && note->group >= reading->segment->roster->group_count)
         act(reading); /* torn */
-    else if (!message)
-        read_collective(reading);
+    else if (wait != EMU_WAIT_MESSAGE)
+        read_meeting(reading);
     else if (note->kind == EMU_RECV)
         read_recv(reading);
     else
@@ -294,7 +342,8 @@ static enum emu_status read_need(const struct emu_segment *segment, uint32_t ran
     read_wait(&reading);
     emu_note_view(&facts.note, segment->roster, &reading.need->call);
     if (reading.need->stand == EMU_STAND_ACTS) {
-        needs->target_count = reading.need->first;
+        if (!reading.need->shared)
+            needs->target_count = reading.need->first;
         reading.need->count = 0;
     }
     return reading.no_memory ? EMU_ENOMEM : EMU_OK;
@@ -311,6 +360,7 @@ enum emu_status emu_needs_read(const struct emu_segment *segment, const unsigned
                                struct emu_needs *needs)
 {
     enum emu_status status = EMU_OK;
+    memset(needs->readers, 0, READERS(needs->world) * sizeof *needs->readers);
     needs->target_count = 0;
     needs->steady = true;
     needs->busy = false;

@@ -13,6 +13,9 @@
  *   send         its receiver, unless that one waits with a receive for it;
  *                without room in the outbox: any receiver of what lies there
  *   gate         every rank that has not arrived at the step
+ * All who wait in one call of a group, or at the gate, need the same: the list is read once and
+ * shared, so that a reading costs O(ranks + lists) although thousands may wait for thousands.
+ *
  * A rank whose condition holds, or that has met an end it does not know of yet, acts.
  *
  * Who has signed and is awake acts, or is stopped and may act: to wait for it is never part of a
@@ -51,7 +54,14 @@ struct emu_need {
     uint64_t since_ns;         /* when the wait began */
     size_t first;              /* of its targets */
     uint32_t count;            /* of them; a rank that waits has at least one */
+    uint32_t shared;           /* 0: the list is its own; else 1 + the rank whose list it is too */
     struct emu_call_view call; /* WAITS, but at a gate */
+};
+
+/* Where many wait for the same. */
+struct emu_meeting {
+    uint32_t group; /* UINT32_MAX: the gate */
+    uint64_t index; /* of the call; or the step */
 };
 
 struct emu_needs {
@@ -61,7 +71,9 @@ struct emu_needs {
     struct emu_need *ranks; /* owned, like all below */
     uint32_t *targets;
     size_t target_count, target_room;
-    struct emu_wants *wants; /* work space */
+    struct emu_wants *wants;      /* work space, like the next two */
+    uint32_t *readers;            /* 1 + who has read a list that others may share, by its hash */
+    struct emu_meeting *meetings; /* what the readers wait in */
 };
 
 EMU_MUST_CHECK enum emu_status emu_needs_init(struct emu_needs *needs, uint32_t world);

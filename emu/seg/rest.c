@@ -59,14 +59,15 @@ void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu
 {
     uint64_t awake = own_rest(segment, rank);
     struct emu_sleep turn = *sleep;
+    uint64_t tell_ns = emu_rest_tell_ns(segment);
     emu_board_beat(segment, rank);
     set_rest(segment, rank, awake | 1);
-    if (!rest->told && emu_clock_ns() - rest->begun_ns >= EMU_REST_TELL_NS) {
+    if (!rest->told && emu_clock_ns() - rest->begun_ns >= tell_ns) {
         rest->told = true;
         emu_news_post(segment); /* only now: who looks must find the word odd */
     }
-    if (!rest->told && (turn.timeout_ns < 0 || turn.timeout_ns > (int64_t)EMU_REST_TELL_NS))
-        turn.timeout_ns = (int64_t)EMU_REST_TELL_NS;
+    if (!rest->told && (turn.timeout_ns < 0 || turn.timeout_ns > (int64_t)tell_ns))
+        turn.timeout_ns = (int64_t)tell_ns;
     emu_word_sleep(segment, rank, &turn);
     set_rest(segment, rank, awake);
     emu_board_beat(segment, rank);

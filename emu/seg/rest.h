@@ -21,7 +21,16 @@
 #include <stdint.h>
 
 #define EMU_WANTS_MAX 64
-#define EMU_REST_TELL_NS UINT64_C(1000000) /* who has slept this long tells the launcher, once */
+/* Who has slept this long in one wait tells the launcher, once: as long as a call of all ranks may
+ * take where each must have its turn on a core. Shorter, thousands of ranks would wake up in every
+ * call only to say that they wait. */
+#define EMU_REST_TELL_NS UINT64_C(1000000)
+#define EMU_REST_TURN_NS UINT64_C(16000)
+static inline uint64_t emu_rest_tell_ns(const struct emu_segment *segment)
+{
+    uint64_t turns = EMU_REST_TURN_NS * segment->world;
+    return turns > EMU_REST_TELL_NS ? turns : EMU_REST_TELL_NS;
+}
 
 enum emu_want_what {
     EMU_WANT_CALLS, /* with: group; index: the newest call that was started and is not signed */
@@ -74,7 +83,7 @@ void emu_rest_publish(const struct emu_segment *segment, uint32_t rank, struct e
                       const struct emu_wants *wants);
 
 /* Sleep on *word as emu_word_sleep does, with the rest word odd meanwhile; news are posted once
- * when the wait has lasted EMU_REST_TELL_NS. */
+ * when the wait has lasted emu_rest_tell_ns. */
 void emu_rest_sleep(const struct emu_segment *segment, uint32_t rank, struct emu_rest *rest,
                     const struct emu_sleep *sleep);
 

@@ -194,6 +194,13 @@ static void draw_needs(uint64_t *random)
         uint32_t bits = (uint32_t)(*random >> 32);
         if (bits % 8 == 0)
             continue;
+        const struct emu_need *earlier = &maker.ranks[bits >> 13 & 7];
+        uint32_t owner = (uint32_t)(earlier - maker.ranks);
+        if (bits >> 11 & 1 && owner < rank && earlier->count > 0 && !earlier->shared) {
+            maker.ranks[rank] = *earlier; /* they wait in one call */
+            maker.ranks[rank].shared = owner + 1;
+            continue;
+        }
         int first = (int)(bits >> 3 & 7), second = (int)(bits >> 6 & 7);
         bool two = bits >> 9 & 1 && first != second;
         make_wait(&maker, rank, bits >> 10 & 1, first, two ? second : -1, -1);

@@ -264,7 +264,7 @@ Test(check_finding_text, what_many_ranks_did_alike_is_one_line)
         emu_finding_consequence(finding, "rank %" PRIu32 " (dp=%" PRIu32 ") exited 9", rank, rank);
     expect_text(finding, "  CRASH: rank 2 crashed\n"
                          "    consequence: rank 1 (dp=1) waited for rank 2\n"
-                         "    consequence: 11 ranks (3, 4, 5, 6, 7, 8, 9, 10, ...) were ended\n"
+                         "    consequence: 11 ranks (3-13) were ended\n"
                          "    consequence: rank 14 (dp=14) exited 9\n"
                          "    consequence: rank 15 (dp=15) exited 9\n"
                          "    consequence: rank 16 (dp=16) exited 9\n");

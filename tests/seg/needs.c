@@ -119,6 +119,35 @@ static void assert_need(uint32_t rank, const char *expected)
 
 #define WORLD_GROUP 0
 
+Test(needs, who_waits_in_one_call_shares_one_list)
+{
+    wait_in_barrier(0, 0, 0);
+    wait_in_barrier(1, 0, 0);
+    wait_in_barrier(3, 0, 0);
+    assert_need(3, "all 2");
+    cr_assert_eq(needs.target_count, 1);
+    cr_assert_eq(needs.ranks[0].shared, 0);
+    cr_assert_eq(needs.ranks[1].shared, 1);
+    cr_assert_eq(needs.ranks[3].shared, 1);
+    cr_assert_eq(needs.ranks[3].call.group, 0);
+    sign(2, 0, 0); /* decided: all of them act, and nothing is left of the list */
+    assert_need(0, "acts");
+    assert_need(3, "acts");
+    cr_assert_eq(needs.target_count, 0);
+}
+
+Test(needs, who_waits_in_another_call_has_a_list_of_its_own)
+{
+    uint32_t tp[2];
+    cr_assert_eq(emu_roster_group_of(&small.roster, 2, 0, &tp[0]), EMU_OK);
+    cr_assert_eq(emu_roster_group_of(&small.roster, 2, 2, &tp[1]), EMU_OK);
+    wait_in_barrier(0, tp[0], 0);
+    wait_in_barrier(2, tp[1], 0);
+    assert_need(0, "all 1");
+    assert_need(2, "all 3");
+    cr_assert_eq(needs.ranks[2].shared, 0);
+}
+
 Test(needs, of_a_collective_are_all_who_have_not_started_it)
 {
     assert_need(0, "acts");
