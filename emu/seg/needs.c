@@ -102,15 +102,40 @@ static bool has_started(const struct reading *reading, const struct emu_ring *ri
     return queued && queued->index >= index;
 }
 
-/* It has signed, is not asleep, and has a round to announce yet: `done` follows the announcement of
- * the last one, before which all chunks are free. */
-static bool is_inside(const struct reading *reading, const struct emu_ring *ring, uint32_t member)
+/* Awake or stopped: what it has begun inside a call is not done. */
+static bool is_up(const struct reading *reading, const struct emu_ring *ring, uint32_t member)
+{
+    const struct emu_need *need = &reading->needs->ranks[emu_group_member(&ring->members, member)];
+    return (need->stand == EMU_STAND_ACTS && need->rest % 2 == 0) ||
+           need->stand == EMU_STAND_STOPPED;
+}
+
+/* It has announced its last round, before which all chunks that it had to free are free. Where it
+ * lent and the call goes in rounds all the same nobody can tell: it has not. */
+static bool has_given(const struct reading *reading, const struct emu_ring *ring, uint32_t member)
 {
     const struct emu_slot_entry *entry = emu_ring_entry(ring, reading->note.index, member);
-    const struct emu_need *need = &reading->needs->ranks[emu_group_member(&ring->members, member)];
-    bool awake = need->stand == EMU_STAND_ACTS && need->rest % 2 == 0;
-    return (awake || need->stand == EMU_STAND_STOPPED) &&
-           atomic_load_explicit(&entry->done, memory_order_acquire) <= reading->note.index;
+    bool lent = atomic_load_explicit(&entry->course, memory_order_acquire) & EMU_COURSE_LENT;
+    if (lent && emu_slot_decision(ring, reading->note.index) == EMU_SLOT_MATCHED)
+        return false;
+    return atomic_load_explicit(&entry->done, memory_order_acquire) > reading->note.index;
+}
+
+/* All have started, and those who sleep have done what they could: who is up gives, or, where all
+ * have given, decides, folds or works on what is lent. */
+static void add_inside(struct reading *reading, const struct emu_ring *ring)
+{
+    bool all_gave = true;
+    for (uint32_t i = 0; i < ring->size; i++)
+        all_gave = all_gave && has_given(reading, ring, i);
+    for (uint32_t i = 0; i < ring->size; i++)
+        if (is_up(reading, ring, i) && (all_gave || !has_given(reading, ring, i)))
+            add_target(reading, emu_group_member(&ring->members, i));
+}
+
+static bool is_undecided(enum emu_decision decision)
+{
+    return decision == EMU_SLOT_OPEN || decision == EMU_SLOT_MATCHED || decision == EMU_SLOT_LENT;
 }
 
 static void read_collective(struct reading *reading)
@@ -122,11 +147,12 @@ static void read_collective(struct reading *reading)
         return;
     }
     for (uint32_t i = 0; i < ring.size; i++)
-        if (!has_started(reading, &ring, i) || is_inside(reading, &ring, i))
+        if (!has_started(reading, &ring, i))
             add_target(reading, emu_group_member(&ring.members, i));
+    if (reading->need->count == 0)
+        add_inside(reading, &ring);
     /* After the entries: a decision made meanwhile makes their reading void. */
-    enum emu_decision decision = emu_slot_decision(&ring, reading->note.index);
-    if (decision != EMU_SLOT_OPEN && decision != EMU_SLOT_MATCHED)
+    if (!is_undecided(emu_slot_decision(&ring, reading->note.index)))
         act(reading);
 }
 

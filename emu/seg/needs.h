@@ -6,9 +6,9 @@
  *
  * A need is what only somebody else's own doing can bring. What a waiting rank does by itself while
  * it waits (it deposits, takes and answers for all its open requests) is taken as done:
- *   collective   every member that has not started the call; of those that have, who is awake or
- *                stopped before it has announced its last round: it has not deposited, or has not
- *                freed a chunk that the next round needs
+ *   collective   every member that has not started the call; where all have, who has not announced
+ *                its last round and is awake or stopped: it has not deposited, folds, or has not
+ *                freed a chunk; where all have, any who is awake or stopped: it works on loans
  *   receive      its sender, unless a message is there or about to come
  *   send         its receiver, unless that one waits with a receive for it;
  *                without room in the outbox: any receiver of what lies there

@@ -196,6 +196,41 @@ Test(needs, of_a_collective_are_who_signed_and_has_not_deposited)
     assert_need(0, "acts"); /* the call will break */
 }
 
+Test(needs, of_a_call_that_is_not_judged_are_who_folds)
+{
+    struct emu_ring ring = emu_ring_of(&small.segment, WORLD_GROUP);
+    wait_in_barrier(0, WORLD_GROUP, 0);
+    wait_in_barrier(1, WORLD_GROUP, 0);
+    sign(2, WORLD_GROUP, 0);
+    sign_rounds(3, 1, 0);
+    assert_need(0, "all 3"); /* 2 has given what it had to */
+    cr_assert(emu_slot_arrive(&ring, 0, 3, 0, 1));
+    assert_need(0, "all 3"); /* it came last, and folds */
+    emu_slot_judge(&ring, 0, 3, true);
+    assert_need(0, "acts");
+}
+
+/* Buffers that are lent leave nothing to give: who is awake may work on them. */
+Test(needs, of_a_lent_call_are_who_is_awake)
+{
+    struct emu_ring ring = emu_ring_of(&small.segment, WORLD_GROUP);
+    struct emu_call call = {.kind = EMU_BARRIER, .group = WORLD_GROUP};
+    struct emu_wants wants = {.count = 0};
+    struct emu_note note;
+    emu_note_of(&call, 0, &note);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        emu_slot_sign(&ring, 0, rank, &note, &(struct emu_offer){.rounds = 2, .lent = true});
+        if (emu_slot_arrive(&ring, 0, rank, 0, 2))
+            emu_slot_judge(&ring, 0, rank, false);
+        if (rank != 2)
+            sleep_in(rank, EMU_WAIT_SLOT, &call, 0, &wants);
+    }
+    cr_assert_eq(emu_slot_decision(&ring, 0), EMU_SLOT_LENT);
+    assert_need(0, "all 2");
+    sleep_in(2, EMU_WAIT_SLOT, &call, 0, &wants);
+    assert_need(0, "acts");
+}
+
 Test(needs, of_a_call_of_many_rounds_are_who_is_awake_before_the_last)
 {
     sleep_in_rounds(0, 4, 2);
