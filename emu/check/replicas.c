@@ -1,6 +1,7 @@
 #include "base/number.h"
 #include "check/audit_parts.h"
 #include "check/evidence.h"
+#include "check/gather_report.h"
 #include "check/replica_case.h"
 #include "check/split.h"
 
@@ -138,6 +139,8 @@ static void explain_by_nonfinite(struct look *look, const struct emu_marks *rank
 static void report_cases(struct look *look)
 {
     struct emu_replica_cases cases = {0};
+    look->failed =
+        look->failed || !emu_gather_report(look->evidence, &look->divergences, look->audit);
     look->failed = look->failed || !emu_divergences_sort(&look->divergences,
                                                          emu_evidence_mesh(look->evidence), &cases);
     for (size_t i = 0; i < cases.count && !look->failed; i++)

@@ -61,3 +61,40 @@ Test(check_chunks, gradients_that_are_divided_count_too)
     made_culprits(made_finding(&made, EMU_CLASS_SHARD_TILING), "0");
     made_finish(&made);
 }
+
+Test(check_chunks, who_has_not_gathered_is_told_by_the_members_that_updated)
+{
+    struct made made;
+    made_init(&made, "dp=4", 1, EMU_F64);
+    divide(&made);
+    for (uint32_t rank = 0; rank < 4; rank++) /* each has its own new element of four alone */
+        made_add(&made, rank, MADE_NORM, EMU_STATE_WEIGHT, rank, rank < 2 ? 1.0 : 0.0);
+    emu_check_replicas(&made.evidence, &made.audit);
+    const struct emu_finding *finding = made_finding(&made, EMU_CLASS_REPLICA_DIVERGENCE);
+    made_culprits(finding, "0,1,2,3");
+    cr_expect(strstr(finding->message, "rank 0 (dp=0) has not what rank 1 (dp=1) updated"), "%s",
+              finding->message);
+    made_finish(&made);
+}
+
+Test(check_chunks, a_member_whose_own_chunk_changed_is_the_odd_one)
+{
+    struct made made;
+    made_init(&made, "dp=4", 1, EMU_F64);
+    divide(&made);
+    made_add(&made, 2, MADE_NORM, EMU_STATE_WEIGHT, 2, 1.0);
+    emu_check_replicas(&made.evidence, &made.audit);
+    made_culprits(made_finding(&made, EMU_CLASS_REPLICA_DIVERGENCE), "2");
+    made_finish(&made);
+}
+
+Test(check_chunks, a_copy_of_the_chunk_of_another_is_named)
+{
+    struct made made;
+    made_init(&made, "dp=4", 1, EMU_F64);
+    divide(&made);
+    made_add(&made, 3, MADE_NORM, EMU_STATE_WEIGHT, 0, 1.0);
+    emu_check_replicas(&made.evidence, &made.audit);
+    made_culprits(made_finding(&made, EMU_CLASS_REPLICA_DIVERGENCE), "3");
+    made_finish(&made);
+}
