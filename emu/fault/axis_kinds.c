@@ -279,7 +279,7 @@ const char *emu_axis_kind_skip(const struct emu_fault *fault, const struct emu_p
 
 uint32_t emu_axis_kind_axes(const struct emu_fault *fault, const struct emu_plan *plan)
 {
-    bool averages;
+    bool averages = false;
     uint32_t bits;
     switch (fault->kind) {
     case EMU_FAULT_REDUCE_PART:
