@@ -23,6 +23,11 @@
 #define SLOW_YIELD_NS UINT64_C(2500000)
 #define SLOW_YIELD_RANK_NS UINT64_C(4000)
 #define FUTEX_SPELL_NS UINT64_C(10000000)
+#if defined(__x86_64__)
+#define TICK_NS_MOST 1 /* counters of 1 GHz and more; a slower one is judged a little late */
+#else
+#define TICK_NS_MOST 100 /* 10 MHz */
+#endif
 #define SHORT_SLEEP_NS 200000
 
 static struct shm_backend *backend_of(struct emu_layer *layer)
@@ -192,12 +197,17 @@ static void fall_sleepy(struct shm_backend *backend, uint64_t until)
 static void yield_watchfully(struct shm_backend *backend)
 {
     enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
-    uint64_t before = emu_clock_ns();
+    const struct emu_ticks *begun = &backend->segment->begun;
+    uint64_t slow_ns = SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world;
+    uint64_t before = emu_ticks_now(begun);
     emu_cpu_yield();
-    uint64_t after = emu_clock_ns();
+    uint64_t ticks = emu_ticks_now(begun) - before;
     emu_rank_enter(backend->layer.rank, lap);
-    if (after - before > SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world)
-        fall_sleepy(backend, after + FUTEX_SPELL_NS);
+    if (ticks * TICK_NS_MOST <= slow_ns)
+        return; /* whatever the rate of the counter is */
+    struct emu_ticks_rate rate = emu_ticks_rate(begun);
+    if ((double)ticks * rate.ns_per_tick > (double)slow_ns)
+        fall_sleepy(backend, emu_clock_ns() + FUTEX_SPELL_NS);
 }
 
 /* All ranks change their mode together: some that yield beside some that sleep cost every call a
