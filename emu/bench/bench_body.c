@@ -3,6 +3,7 @@
 #include "bench/sample_stats.h"
 #include "os/clock.h"
 #include "os/cpu.h"
+#include "os/memory_use.h"
 #include "os/terminal.h"
 
 #include <inttypes.h>
@@ -248,6 +249,29 @@ static enum emu_status prepare(struct member *member)
     return member->samples ? EMU_OK : EMU_ENOMEM;
 }
 
+static enum emu_status first_barrier(const struct member *member)
+{
+    struct emu_bench_launch *launch = member->bench->launch;
+    enum emu_status status = meet(member);
+    raise_to(&launch->barrier_ns, emu_clock_ns() - launch->begun_ns);
+    return status;
+}
+
+/* While all are there: a page is shared by those that have it. */
+static enum emu_status tell_memory(const struct member *member)
+{
+    struct emu_bench_launch *launch = member->bench->launch;
+    struct emu_memory_use use;
+    if (emu_memory_use(&use)) {
+        atomic_fetch_add_explicit(&launch->pss_sum, use.pss_bytes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&launch->tables_sum, use.tables_bytes, memory_order_relaxed);
+        raise_to(&launch->pss_most, use.pss_bytes);
+        raise_to(&launch->tables_most, use.tables_bytes);
+        atomic_fetch_add_explicit(&launch->told, 1, memory_order_relaxed);
+    }
+    return meet(member);
+}
+
 static void show_progress(const struct member *member, uint64_t number)
 {
     const struct emu_bench_row *row = &member->bench->rows[number];
@@ -263,10 +287,14 @@ int emu_bench_body(struct emu_rank *rank, void *user)
     if (bench->request.pin && !emu_cpu_pin(member.id))
         atomic_fetch_add_explicit(bench->refused, 1, memory_order_relaxed);
     enum emu_status status = prepare(&member);
+    if (status == EMU_OK && bench->request.launch)
+        status = first_barrier(&member);
     for (uint64_t i = 0; i < bench->row_count && status == EMU_OK; i++) {
         show_progress(&member, i);
         status = run_row(&member, i);
     }
+    if (status == EMU_OK && bench->request.launch)
+        status = tell_memory(&member);
     if (member.id == 0 && emu_terminal_is(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     free(member.samples);

@@ -46,15 +46,16 @@ enum emu_status emu_bench_create(const struct emu_bench_request *request, struct
     made.row_count = plan_rows(request, NULL, &made.buffer_bytes);
     uint64_t rows_bytes = made.row_count * sizeof *made.rows;
     uint64_t world = request->roster->mesh->world;
-    enum emu_status status =
-        emu_map_create(rows_bytes + (1 + world) * sizeof(uint64_t), EMU_MAP_BEST,
-                       "use fewer ranks or sizes", &made.map, reason);
+    enum emu_status status = emu_map_create(
+        rows_bytes + sizeof(uint64_t) + sizeof *made.launch + world * sizeof(uint64_t),
+        EMU_MAP_BEST, "use fewer ranks or sizes", &made.map, reason);
     if (status != EMU_OK)
         return status;
     unsigned char *base = made.map.base;
     made.rows = made.map.base;
     made.refused = (void *)(base + rows_bytes);
-    made.arrivals = (void *)(base + rows_bytes + sizeof(uint64_t));
+    made.launch = (void *)(base + rows_bytes + sizeof(uint64_t));
+    made.arrivals = (void *)(base + rows_bytes + sizeof(uint64_t) + sizeof *made.launch);
     plan_rows(request, made.rows, &made.buffer_bytes);
     *bench = made;
     return EMU_OK;

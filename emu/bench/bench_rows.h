@@ -13,6 +13,8 @@
  * claimed        all, who is first    nobody              relaxed   nothing: it is a CAS
  * complaint      who claimed          launcher, at the    plain     -
  *                                     end
+ * launch.*       all, max or +n       launcher, at the    relaxed   nothing
+ *                                     end
  * arrivals[r]    rank r               members of its      release   a false alarm; the barrier
  *                                     group               acquire   under test must prevent it
  */
@@ -41,6 +43,8 @@ struct emu_bench_request {
     int64_t root; /* group rank, or EMU_BENCH_ROOT_MOVES */
     bool in_place;
     bool pin;            /* rank i to allowed processor i modulo their number */
+    bool checksums;      /* of payloads, as `run` has them; nothing is lent then */
+    bool launch;         /* tell of the launch, too */
     uint64_t iterations; /* 0: as many as fit into time_ns, 5 to 20000 */
     uint64_t time_ns;    /* of a row */
     int64_t warmup;      /* calls; -1: 1 to 20, at most a quarter of time_ns */
@@ -61,6 +65,14 @@ struct emu_bench_row {
     struct emu_bench_complaint complaint;
 };
 
+/* What it took to bring the ranks up: from begun_ns until the last one came out of the first
+ * barrier of the world. Memory at the end, where all ranks could tell (told = world). */
+struct emu_bench_launch {
+    uint64_t begun_ns;           /* launcher, before the ranks; read by them */
+    _Atomic uint64_t barrier_ns; /* max */
+    _Atomic uint64_t told, pss_sum, pss_most, tables_sum, tables_most; /* ranks, bytes */
+};
+
 struct emu_bench {
     struct emu_bench_request request;
     uint64_t row_count;
@@ -68,6 +80,7 @@ struct emu_bench {
     struct emu_map map;
     struct emu_bench_row *rows; /* in the map, as all below */
     _Atomic uint32_t *refused;  /* ranks that could not be pinned */
+    struct emu_bench_launch *launch;
     _Atomic uint64_t *arrivals; /* world entries */
 };
 

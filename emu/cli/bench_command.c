@@ -7,6 +7,7 @@
 #include "cli/bench_request.h"
 #include "cli/exit_code.h"
 #include "cli/print.h"
+#include "os/clock.h"
 #include "report/json_output.h"
 #include "run/job.h"
 
@@ -78,8 +79,10 @@ static int launch(const struct emu_arguments *arguments, struct emu_bench *bench
                           .body = emu_bench_body,
                           .user = bench,
                           .raw_output = true, /* for the progress line of rank 0 */
+                          .checksums = bench->request.checksums,
                           .only_output = -1,
                           .output_fd = STDOUT_FILENO};
+    bench->launch->begun_ns = emu_clock_ns();
     enum emu_status status = emu_job_run(&job, &result);
     if (status != EMU_OK)
         return emu_exit_of(status);
@@ -136,6 +139,8 @@ static const struct emu_option options[] = {
     {"time", "T", "time for a row, in 5 to 20000 calls (default 50ms)", false},
     {"warmup", "N", "calls before them (default: 1 to 20, by time)", false},
     {"pin", NULL, "bind rank i to processor i modulo their number", false},
+    {"checksums", NULL, "sum payloads, too, as run does", false},
+    {"launch", NULL, "also time to the first barrier, and memory of a rank", false},
     {"plan", NULL, "print which payloads go which way, and run nothing", false},
     {"json", "FILE|-", "write the report as JSON; - is standard output", false},
     {"help", NULL, "print this help", false},
@@ -153,7 +158,8 @@ const struct emu_command emu_bench_command = {
     "rank 0's calls, back to back; the mean is that of the slowest rank. In every\n"
     "row each rank verifies each element of a call before and of one after the\n"
     "timed ones; a wrong one is exit code 1. Signatures, recorders and supervision\n"
-    "are part of each call and cannot be switched off.",
+    "are part of each call and cannot be switched off; --checksums adds payload\n"
+    "sums, with which nothing is lent.",
     options,
     sizeof options / sizeof options[0],
     run,

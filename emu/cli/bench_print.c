@@ -52,7 +52,46 @@ static void put_setting(const struct emu_bench *bench, struct emu_json *json)
     emu_json_object_begin(json);
     emu_json_put_bool(json, "signatures", true);
     emu_json_put_bool(json, "recorders", true);
-    emu_json_put_bool(json, "payload_checksum", false);
+    emu_json_put_bool(json, "payload_checksum", request->checksums);
+    emu_json_object_end(json);
+}
+
+/* Mean and largest over the ranks; zero where not all could tell. */
+struct launch_figures {
+    double barrier_ms, pss_kib, pss_most_kib, tables_kib, tables_most_kib;
+};
+
+static struct launch_figures launch_figures(const struct emu_bench *bench)
+{
+    const struct emu_bench_launch *launch = bench->launch;
+    uint64_t world = bench->request.roster->mesh->world;
+    struct launch_figures figures = {
+        .barrier_ms =
+            (double)atomic_load_explicit(&launch->barrier_ns, memory_order_relaxed) / 1e6};
+    if (atomic_load_explicit(&launch->told, memory_order_relaxed) != world)
+        return figures;
+    double kib = 1024, ranks = (double)world;
+    figures.pss_kib =
+        (double)atomic_load_explicit(&launch->pss_sum, memory_order_relaxed) / kib / ranks;
+    figures.pss_most_kib =
+        (double)atomic_load_explicit(&launch->pss_most, memory_order_relaxed) / kib;
+    figures.tables_kib =
+        (double)atomic_load_explicit(&launch->tables_sum, memory_order_relaxed) / kib / ranks;
+    figures.tables_most_kib =
+        (double)atomic_load_explicit(&launch->tables_most, memory_order_relaxed) / kib;
+    return figures;
+}
+
+static void put_launch(const struct emu_bench *bench, struct emu_json *json)
+{
+    struct launch_figures figures = launch_figures(bench);
+    emu_json_key(json, "launch");
+    emu_json_object_begin(json);
+    emu_json_put_f64(json, "first_barrier_ms", figures.barrier_ms);
+    emu_json_put_f64(json, "pss_KiB", figures.pss_kib);
+    emu_json_put_f64(json, "pss_most_KiB", figures.pss_most_kib);
+    emu_json_put_f64(json, "page_tables_KiB", figures.tables_kib);
+    emu_json_put_f64(json, "page_tables_most_KiB", figures.tables_most_kib);
     emu_json_object_end(json);
 }
 
@@ -62,6 +101,8 @@ bool emu_bench_write_json(const struct emu_bench *bench, FILE *out)
     emu_json_init_file(&json, out);
     emu_json_report_begin(&json, "bench");
     put_setting(bench, &json);
+    if (bench->request.launch)
+        put_launch(bench, &json);
     emu_json_key(&json, "results");
     emu_json_array_begin(&json);
     for (uint64_t i = 0; i < bench->row_count; i++)
@@ -89,7 +130,8 @@ static void print_setting(const struct emu_bench *bench, FILE *out)
         fputs("the root moves on with each call", out);
     else
         fprintf(out, "root %" PRId64, request->root);
-    fputs("\nsignatures, recorders and supervision on, no payload checksum\n\n", out);
+    fprintf(out, "\nsignatures, recorders and supervision on, %s\n\n",
+            request->checksums ? "payload checksums too" : "no payload checksum");
 }
 
 static void print_row(const struct emu_bench *bench, const struct emu_bench_row *row, FILE *out)
@@ -121,6 +163,19 @@ static void print_complaint(const struct emu_bench_row *row, FILE *out)
             atomic_load_explicit(&row->wrong, memory_order_relaxed));
 }
 
+static void print_launch(const struct emu_bench *bench, FILE *out)
+{
+    struct launch_figures figures = launch_figures(bench);
+    fprintf(out,
+            "\nfirst barrier after %.1f ms; memory of a rank at the end, in KiB, mean and most: ",
+            figures.barrier_ms);
+    if (figures.pss_kib > 0)
+        fprintf(out, "PSS %.0f %.0f, page tables %.0f %.0f\n", figures.pss_kib,
+                figures.pss_most_kib, figures.tables_kib, figures.tables_most_kib);
+    else
+        fputs("not all ranks could tell\n", out);
+}
+
 void emu_bench_print_text(const struct emu_bench *bench, FILE *out)
 {
     uint64_t measured = 0, correct = 0;
@@ -136,6 +191,8 @@ void emu_bench_print_text(const struct emu_bench *bench, FILE *out)
     }
     fprintf(out, "\n%" PRIu64 " of %" PRIu64 " rows measured, %" PRIu64 " correct\n", measured,
             bench->row_count, correct);
+    if (bench->request.launch)
+        print_launch(bench, out);
     for (uint64_t i = 0; i < bench->row_count; i++)
         if (atomic_load_explicit(&bench->rows[i].wrong, memory_order_relaxed) > 0)
             print_complaint(&bench->rows[i], out);

@@ -166,6 +166,8 @@ static int read_what(const struct emu_arguments *arguments, struct emu_bench_req
     request->reduce = (enum emu_op)reduce;
     request->in_place = emu_arguments_has(arguments, "in-place");
     request->pin = emu_arguments_has(arguments, "pin");
+    request->checksums = emu_arguments_has(arguments, "checksums");
+    request->launch = emu_arguments_has(arguments, "launch");
     const char *bytes = emu_arguments_value(arguments, "bytes");
     if (!emu_byte_range_parse(bytes ? bytes : DEFAULT_RANGE, &request->range))
         return emu_print_usage_error(arguments->command, "--bytes '%s': %s", bytes,

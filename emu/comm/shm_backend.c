@@ -206,7 +206,7 @@ static void yield_watchfully(struct shm_backend *backend)
     if (ticks * TICK_NS_MOST <= slow_ns)
         return; /* whatever the rate of the counter is */
     struct emu_ticks_rate rate = emu_ticks_rate(begun);
-    if ((double)ticks * rate.ns_per_tick > (double)slow_ns)
+    if (emu_ticks_span_ns(&rate, ticks) > slow_ns)
         fall_sleepy(backend, emu_clock_ns() + FUTEX_SPELL_NS);
 }
 

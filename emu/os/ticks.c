@@ -1,5 +1,7 @@
 #include "os/ticks.h"
 
+#include "base/wide.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 
@@ -33,12 +35,19 @@ struct emu_ticks emu_ticks_begin(void)
 
 struct emu_ticks_rate emu_ticks_rate(const struct emu_ticks *begun)
 {
-    struct emu_ticks_rate rate = {*begun, 1};
+    struct emu_ticks_rate rate = {*begun, 1, 1};
     uint64_t ticks = emu_ticks_now(begun);
     uint64_t ns = begun->counts ? emu_clock_ns() : ticks;
-    if (ticks > begun->ticks && ns > begun->ns)
-        rate.ns_per_tick = (double)(ns - begun->ns) / (double)(ticks - begun->ticks);
+    if (ticks > begun->ticks && ns > begun->ns) {
+        rate.ticks = ticks - begun->ticks;
+        rate.ns = ns - begun->ns;
+    }
     return rate;
+}
+
+uint64_t emu_ticks_span_ns(const struct emu_ticks_rate *rate, uint64_t ticks)
+{
+    return (uint64_t)((emu_u128)ticks * rate->ns / rate->ticks);
 }
 
 uint64_t emu_ticks_ns(const struct emu_ticks_rate *rate, uint64_t ticks)
@@ -47,5 +56,5 @@ uint64_t emu_ticks_ns(const struct emu_ticks_rate *rate, uint64_t ticks)
         return ticks;
     if (ticks < rate->from.ticks) /* a look on another core, some ns apart */
         return rate->from.ns;
-    return rate->from.ns + (uint64_t)((double)(ticks - rate->from.ticks) * rate->ns_per_tick);
+    return rate->from.ns + emu_ticks_span_ns(rate, ticks - rate->from.ticks);
 }

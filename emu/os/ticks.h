@@ -3,7 +3,8 @@
  * A counter of the processor, where it runs at one rate on all cores and through sleep (x86-64:
  * invariant TSC, CPUID 0x80000007; arm64: the virtual counter); else the monotonic clock itself. A
  * look costs a few ns, half of what the monotonic clock does. Ticks become ns by the rate between
- * two looks at both clocks: one at the start, one when somebody asks.
+ * two looks at both clocks: one at the start, one when somebody asks. Whole
+ * numbers only: a rank that watches whether its kernels have rounded must not round on the way.
  */
 #ifndef EMU_OS_TICKS_H
 #define EMU_OS_TICKS_H
@@ -41,9 +42,10 @@ static inline uint64_t emu_ticks_now(const struct emu_ticks *begun)
  */
 struct emu_ticks_rate {
     struct emu_ticks from;
-    double ns_per_tick;
+    uint64_t ticks, ns; /* between the looks; ticks > 0 */
 };
 struct emu_ticks_rate emu_ticks_rate(const struct emu_ticks *begun);
+uint64_t emu_ticks_span_ns(const struct emu_ticks_rate *rate, uint64_t ticks); /* of a time span */
 uint64_t emu_ticks_ns(const struct emu_ticks_rate *rate, uint64_t ticks);
 
 #endif

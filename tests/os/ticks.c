@@ -2,6 +2,7 @@
 #include "os/ticks.h"
 
 #include <criterion/criterion.h>
+#include <fenv.h>
 
 Test(ticks, lie_between_two_looks_at_the_clock)
 {
@@ -20,7 +21,7 @@ Test(ticks, lie_between_two_looks_at_the_clock)
 Test(ticks, never_run_backwards)
 {
     struct emu_ticks begun = emu_ticks_begin();
-    struct emu_ticks_rate rate = {begun, 0.5};
+    struct emu_ticks_rate rate = {begun, 2, 1};
     uint64_t last = 0;
     for (int i = 0; i < 1000; i++) {
         uint64_t ticks = emu_ticks_now(&begun);
@@ -36,9 +37,20 @@ Test(ticks, never_run_backwards)
 Test(ticks, without_a_counter_are_the_clock)
 {
     struct emu_ticks clock = {.counts = false, .ticks = 5, .ns = 5};
-    struct emu_ticks_rate rate = {clock, 3};
+    struct emu_ticks_rate rate = {clock, 1, 3};
     uint64_t before = emu_clock_ns();
     uint64_t ticks = emu_ticks_now(&clock);
     cr_expect(ticks >= before && ticks <= emu_clock_ns());
     cr_expect_eq(emu_ticks_ns(&rate, ticks), ticks);
+}
+
+/* The kernels of an exact run ask the processor whether anything was rounded since they began. */
+Test(ticks, round_nothing_on_the_way)
+{
+    struct emu_ticks begun = emu_ticks_begin();
+    emu_clock_sleep(1000000);
+    feclearexcept(FE_ALL_EXCEPT);
+    struct emu_ticks_rate rate = emu_ticks_rate(&begun);
+    uint64_t ns = emu_ticks_ns(&rate, emu_ticks_now(&begun));
+    cr_expect(!fetestexcept(FE_INEXACT) && ns > begun.ns);
 }
