@@ -123,6 +123,40 @@ double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, ui
     return value;
 }
 
+static void read_values(const unsigned char *array, bool single, uint64_t count, double *values)
+{
+    for (uint64_t i = 0; single && i < count; i++) {
+        float value;
+        memcpy(&value, array + i * sizeof value, sizeof value);
+        values[i] = (double)value;
+    }
+    if (!single)
+        memcpy(values, array, count * sizeof *values);
+}
+
+bool emu_evidence_next(const struct emu_evidence *evidence, struct emu_evidence_run *run)
+{
+    run->first += run->count;
+    uint64_t all = emu_evidence_elements(emu_evidence_tensor(evidence, run->rank, run->tensor));
+    uint64_t left = all - run->first, local = run->first;
+    uint32_t from = run->rank;
+    run->count = left < EMU_EVIDENCE_RUN ? left : EMU_EVIDENCE_RUN;
+    if (run->count == 0)
+        return false;
+    if (is_divided(evidence->plan, run->state)) {
+        uint64_t most = chunk_length(evidence, run->rank, run->tensor);
+        from = emu_evidence_keeper(evidence, run->rank, run->tensor, run->state, local);
+        local %= most;
+        run->count = most - local < run->count ? most - local : run->count;
+    }
+    bool single = evidence->plan->dtype == EMU_F32;
+    uint64_t bytes = local * (single ? sizeof(float) : sizeof(double));
+    const struct emu_tensor_record *record = emu_evidence_tensor(evidence, from, run->tensor);
+    read_values(evidence->arenas[from] + offset_of(record, run->state) + bytes, single, run->count,
+                run->values);
+    return true;
+}
+
 uint64_t emu_evidence_elements(const struct emu_tensor_record *record)
 {
     return record->rows * record->columns;

@@ -46,6 +46,19 @@ uint32_t emu_evidence_keeper(const struct emu_evidence *evidence, uint32_t rank,
 double emu_evidence_value(const struct emu_evidence *evidence, uint32_t rank, uint32_t tensor,
                           enum emu_state state, uint64_t local);
 
+/* The elements of a rank's block in turn, some at a time: where they lie is worked out once for all
+ * that lie side by side. Begin with rank, tensor and state alone set. */
+#define EMU_EVIDENCE_RUN 256u
+struct emu_evidence_run {
+    uint32_t rank, tensor;
+    enum emu_state state;
+    uint64_t first, count; /* elements that `values` holds now */
+    double values[EMU_EVIDENCE_RUN];
+};
+
+/* The next ones; false: there are no more. */
+bool emu_evidence_next(const struct emu_evidence *evidence, struct emu_evidence_run *run);
+
 /* Elements in the rank's block. */
 uint64_t emu_evidence_elements(const struct emu_tensor_record *record);
 

@@ -28,12 +28,10 @@ static double squares_of(const struct emu_evidence *evidence, uint32_t tensor, u
         if (pp >= 0)
             coords[pp] = evidence->plan->tensors[tensor].stage;
         uint32_t rank = emu_mesh_rank(mesh, coords);
-        uint64_t n = emu_evidence_elements(emu_evidence_tensor(evidence, rank, tensor));
-        for (uint64_t e = 0; e < n; e++) {
-            double value = emu_evidence_value(evidence, rank, tensor, EMU_STATE_GRADIENT, e);
-            sum += value * value;
-        }
-        *elements += n;
+        struct emu_evidence_run run = {.rank = rank, .tensor = tensor, .state = EMU_STATE_GRADIENT};
+        for (; emu_evidence_next(evidence, &run); *elements += run.count)
+            for (uint64_t i = 0; i < run.count; i++)
+                sum += run.values[i] * run.values[i];
     }
     return sum;
 }

@@ -98,3 +98,35 @@ Test(check_chunks, a_copy_of_the_chunk_of_another_is_named)
     made_culprits(made_finding(&made, EMU_CLASS_REPLICA_DIVERGENCE), "3");
     made_finish(&made);
 }
+
+/* Some at a time are the elements one by one, whoever keeps them. */
+static void expect_runs(const struct made *made, uint32_t rank, uint32_t tensor,
+                        enum emu_state state)
+{
+    const struct emu_evidence *evidence = &made->evidence;
+    struct emu_evidence_run run = {.rank = rank, .tensor = tensor, .state = state};
+    uint64_t seen = 0;
+    while (emu_evidence_next(evidence, &run)) {
+        cr_assert_eq(run.first, seen);
+        for (uint64_t i = 0; i < run.count; i++, seen++)
+            cr_assert_eq(run.values[i], emu_evidence_value(evidence, rank, tensor, state, seen),
+                         "rank %u tensor %u state %d element %lu", rank, tensor, (int)state,
+                         (unsigned long)seen);
+    }
+    cr_assert_eq(seen, emu_evidence_elements(emu_evidence_tensor(evidence, rank, tensor)));
+}
+
+Test(check_chunks, runs_of_elements_are_the_elements)
+{
+    for (int trial = 0; trial < 4; trial++) {
+        struct made made;
+        made_init(&made, "dp=3,tp=2", 1, trial % 2 ? EMU_F32 : EMU_F64);
+        if (trial >= 2)
+            divide(&made);
+        for (uint32_t rank = 0; rank < made.mesh.world; rank++)
+            for (uint32_t tensor = 0; tensor < MADE_TENSORS; tensor++)
+                for (int state = 0; state < EMU_STATE_COUNT; state++)
+                    expect_runs(&made, rank, tensor, (enum emu_state)state);
+        made_finish(&made);
+    }
+}
