@@ -57,30 +57,46 @@ struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t inde
     return &entries[member];
 }
 
-/* The stage: for each family, slot and parity one area of a chunk a rank, cut among the groups.
- * The deposits of a call lie side by side, in whole lines: a fold over thousands of members reads
- * few pages. Members that do not agree on `bytes` may write over each other; nobody reads that. */
-static unsigned char *area_of(const struct emu_ring *ring, uint64_t index, uint64_t parity)
+/* The stage: for each family and slot one area of two chunks a rank, cut among the groups. */
+static unsigned char *area_of(const struct emu_ring *ring, uint64_t index)
 {
     const struct emu_segment *segment = ring->segment;
-    uint64_t area = ((uint64_t)ring->family * EMU_SLOTS + index % EMU_SLOTS) * 2 + parity;
+    uint64_t area = (uint64_t)ring->family * EMU_SLOTS + index % EMU_SLOTS;
     uint64_t group = ring->group - segment->roster->families[ring->family].first_group;
     return segment->base + segment->stages +
-           (area * segment->world + group * ring->size) * ring->chunk_bytes;
+           (area * segment->world + group * ring->size) * 2 * ring->chunk_bytes;
 }
 
+#define STRIDE_LEAST UINT64_C(128)
+
+/* From one deposit to the next: a power of two, as the chunk is. */
+static uint64_t stride_of(const struct emu_ring *ring, uint64_t bytes)
+{
+    if (bytes > ring->chunk_bytes / 2)
+        return ring->chunk_bytes;
+    uint64_t stride = STRIDE_LEAST;
+    while (stride < bytes)
+        stride *= 2;
+    return stride;
+}
+
+/* The deposits of a call lie side by side: a fold over thousands of members reads few pages.
+ *
+ *   round 0, stride s, of n members:  [n s, 2 n s)    of different strides: apart, so members that
+ *                                                     do not agree on `bytes` deposit apart too
+ *   round 1, and all odd ones:        [0, n s)        when all have agreed
+ *   the result of who came last:      [0, s)          likewise
+ */
 unsigned char *emu_ring_deposit(const struct emu_ring *ring, uint64_t index, uint32_t member,
                                 uint64_t round, uint64_t bytes)
 {
     if (bytes <= EMU_INLINE_BYTES)
         return emu_ring_entry(ring, index, member)->inline_bytes;
-    uint64_t stride = (bytes + EMU_LINE - 1) / EMU_LINE * EMU_LINE;
-    if (stride > ring->chunk_bytes)
-        stride = ring->chunk_bytes;
-    return area_of(ring, index, round % 2) + member * stride;
+    uint64_t first = round % 2 == 0 ? ring->size : 0;
+    return area_of(ring, index) + (first + member) * stride_of(ring, bytes);
 }
 
 unsigned char *emu_ring_result(const struct emu_ring *ring, uint64_t index)
 {
-    return area_of(ring, index, 1);
+    return area_of(ring, index);
 }

@@ -28,7 +28,7 @@ check() {
     if grep -q 'max search depth too small\|out of memory\|hash conflicts: *-' <<<"$output"; then
         verdict="incomplete"
     fi
-    printf '%-9s %-15s %s, %s states\n' "$model" "${*:-}" "$verdict" "${states:-no}"
+    printf '%-12s %-39s %s, %s states\n' "$model" "${*:-}" "$verdict" "${states:-no}"
     if [[ $verdict != "$wanted" ]]; then
         echo "$model $*: wanted that it $wanted"
         printf '%s\n' "$output" | head -n 20
@@ -39,10 +39,26 @@ check() {
 check slot.pml holds MEMBERS=2
 check slot.pml holds MEMBERS=3 CALLS=1 NO_ABORT
 check slot.pml holds MEMBERS=2 CALLS=3 NO_ABORT
+check slot.pml holds MEMBERS=2 FOLDS
+check slot.pml holds MEMBERS=3 CALLS=1 NO_ABORT FOLDS
 check slot.pml fails MEMBERS=2 ABORT_OUTSIDE
 check slot.pml fails MEMBERS=2 NO_TICK
 check slot.pml fails MEMBERS=2 NO_SETTLE
 check slot.pml fails MEMBERS=2 DONE_FIRST
+check slot.pml fails MEMBERS=2 FOLDS FOLD_LATE
+check slot.pml fails MEMBERS=2 FOLDS NO_SETTLE
+check loan.pml holds MEMBERS=2
+check loan.pml holds MEMBERS=3 UNITS=1 NO_ABORT
+check loan.pml holds MEMBERS=2 MIXED
+check loan.pml holds MEMBERS=3 MIXED NO_ABORT
+check loan.pml fails MEMBERS=3 UNITS=1 NO_ABORT NO_TICK
+check loan.pml fails MEMBERS=3 UNITS=1 NO_ABORT LOOK_FIRST
+check loan.pml fails MEMBERS=3 UNITS=1 NO_ABORT NO_QUIET
+check loan.pml fails MEMBERS=3 UNITS=1 NO_ABORT WAKE_CLEARS
+check loan.pml fails MEMBERS=3 UNITS=1 NO_ABORT WAKE_NONE
+check loan.pml fails MEMBERS=2 LEADERS=1 NO_FALLBACK
+check loan.pml fails MEMBERS=2 GONE_LAST
+check loan.pml fails MEMBERS=2 MIXED FORGET_ROUNDS
 check gate.pml holds
 check gate.pml fails ARRIVED_FIRST
 check gate.pml fails NO_RING

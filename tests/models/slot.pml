@@ -2,10 +2,12 @@
  *
  * The protocol of emu/seg/slot.h with one slot that is reused: MEMBERS members make CALLS calls of
  * one round. One of them may die between any two steps; the launcher then runs what
- * emu_segment_fail_rank does. Somebody may end the run at any time (emu_abort_post).
+ * emu_segment_fail_rank does. Somebody may end the run at any time (emu_abort_post). With FOLDS who
+ * comes last folds for all before it judges. Calls that are lent, and rounds: loan.pml.
  *
  * Checked: no invalid end state (nobody sleeps for ever), one outcome of each call for all members
- * that return from it, and COMPLETE only if all had deposited.
+ * that return from it, COMPLETE and FOLDED only if all had deposited, FOLDED only while the result of
+ * this very call is there, and no PEER where who came last had come before it died.
  *
  * The word is (generation, decision, version): version changes wherever the tick or the ABORT bit
  * of the real word does, and with every other change, so equal versions mean equal words. `sleepers`
@@ -16,6 +18,7 @@
  *   NO_TICK         the launcher wakes, but does not change the words
  *   DONE_FIRST      a member notes its deposit as done before it is counted
  *   NO_SETTLE       the launcher does not complete what all had announced
+ *   FOLD_LATE       (FOLDS) who comes last judges before it has folded
  */
 #ifndef MEMBERS
 #define MEMBERS 3
@@ -24,14 +27,16 @@
 #define CALLS 2
 #endif
 #define NONE 255
+#define NOBODY 254
 
-mtype = { OPEN, COMPLETE, PEER, UNKNOWN, ABORTED };
+mtype = { OPEN, COMPLETE, FOLDED, PEER, UNKNOWN, ABORTED };
 
 byte generation, version;
 mtype decision = OPEN;
 bool sleepers;
 byte deposited, departed;
-byte done[MEMBERS]; /* calls whose deposit was announced */
+byte done[MEMBERS]; /* calls whose deposit was announced, and judged if it was the last */
+byte result;        /* calls whose fold was written to the slot */
 byte broken = NONE; /* first call that will not happen */
 bool aborted;
 bool sleeps_on[MEMBERS], asleep[MEMBERS];
@@ -39,6 +44,7 @@ bool dead, noticed;
 byte victim;
 mtype outcome[CALLS] = UNKNOWN;
 byte deposits_of[CALLS];
+byte last_of[CALLS] = NOBODY;
 
 inline wake()
 {
@@ -140,7 +146,9 @@ inline answer(call, what)
         :: what == ABORTED
         :: else ->
             assert(outcome[call] == UNKNOWN || outcome[call] == what);
-            assert(what != COMPLETE || deposits_of[call] == MEMBERS);
+            assert((what != COMPLETE && what != FOLDED) || deposits_of[call] == MEMBERS);
+            assert(what != FOLDED || result == call + 1);
+            assert(what != PEER || last_of[call] != victim);
             outcome[call] = what
         fi
     }
@@ -174,16 +182,36 @@ proctype member(byte me)
         done[me] = call + 1;
         MORTAL;
 #endif
-        d_step { deposits_of[call]++; deposited++; count = deposited };
+        d_step {
+            deposits_of[call]++; deposited++; count = deposited;
+            if
+            :: count == MEMBERS -> last_of[call] = me
+            :: else
+            fi
+        };
         MORTAL;
+        if
+        :: count == MEMBERS ->
+#ifdef FOLDS
+#ifndef FOLD_LATE
+            assert(generation == call); /* whatever others have decided meanwhile */
+            result = call + 1;
+            MORTAL;
+#endif
+            shift(call, FOLDED, won);
+#ifdef FOLD_LATE
+            result = call + 1;
+#endif
+#else
+            shift(call, COMPLETE, won);
+#endif
+            MORTAL
+        :: else
+        fi;
 #ifndef DONE_FIRST
         done[me] = call + 1;
 #endif
         MORTAL;
-        if
-        :: count == MEMBERS -> shift(call, COMPLETE, won)
-        :: else
-        fi;
         /* until it is decided */
         do
         :: look();
@@ -205,7 +233,7 @@ proctype member(byte me)
         answer(call, seen_decision);
         d_step { count = 0; won = false; seen = 0; seen_sleepers = false };
         if
-        :: seen_decision == COMPLETE ->
+        :: seen_decision == COMPLETE || seen_decision == FOLDED ->
             MORTAL;
             d_step { departed++; count = departed };
             MORTAL;

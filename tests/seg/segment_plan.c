@@ -83,3 +83,36 @@ Test(ring, gives_every_member_its_own_bytes)
                  "the stages are used up exactly");
     small_close(&small);
 }
+
+static bool apart(const unsigned char *a, uint64_t a_bytes, const unsigned char *b,
+                  uint64_t b_bytes)
+{
+    return a + a_bytes <= b || b + b_bytes <= a;
+}
+
+/* Until their signatures are compared, members deposit what each of them believes the call to be.
+ */
+Test(ring, keeps_deposits_apart_of_members_that_do_not_agree)
+{
+    static const uint64_t bytes[] = {1, 64, 65, 128, 129, 255, 256, 257, 4096, 5000, 40000, 65536};
+    enum { SIZES = sizeof bytes / sizeof bytes[0] };
+    struct small_segment small;
+    cr_assert(small_open(&small, "dp=2,tp=3"));
+    struct emu_ring ring = emu_ring_of(&small.segment, 0);
+    cr_assert_eq(ring.chunk_bytes, bytes[SIZES - 1]);
+    for (size_t i = 0; i < SIZES; i++)
+        for (size_t j = 0; j < SIZES; j++)
+            for (uint32_t m = 0; m < ring.size; m++)
+                for (uint32_t other = 0; other < ring.size; other++)
+                    cr_expect(m == other ||
+                                  apart(emu_ring_deposit(&ring, 3, m, 0, bytes[i]), bytes[i],
+                                        emu_ring_deposit(&ring, 3, other, 0, bytes[j]), bytes[j]),
+                              "%u with %lu bytes, %u with %lu", m, (unsigned long)bytes[i], other,
+                              (unsigned long)bytes[j]);
+    for (size_t i = 0; i < SIZES; i++)
+        for (uint32_t m = 0; m < ring.size; m++)
+            cr_expect(apart(emu_ring_deposit(&ring, 3, m, 0, bytes[i]), bytes[i],
+                            emu_ring_result(&ring, 3), bytes[i]),
+                      "the result of %lu bytes", (unsigned long)bytes[i]);
+    small_close(&small);
+}
