@@ -19,14 +19,12 @@ static void destroy_layers(struct emu_layer *top)
 static enum emu_status stack(struct emu_rank *rank, struct emu_layer *backend)
 {
     rank->top = backend;
-    rank->sent_to = calloc(rank->roster->mesh->world, sizeof *rank->sent_to);
     struct emu_layer *wire = backend ? emu_wire_recorder_create(rank, backend) : NULL;
     rank->top = wire ? wire : rank->top;
     struct emu_layer *asked = wire ? emu_asked_recorder_create(rank, wire) : NULL;
     rank->top = asked ? asked : rank->top;
-    if (!asked || !rank->sent_to) {
+    if (!asked) {
         destroy_layers(rank->top);
-        free(rank->sent_to);
         free(rank);
         return EMU_ENOMEM;
     }

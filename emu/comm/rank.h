@@ -87,8 +87,8 @@ struct emu_traffic {
 const struct emu_traffic *emu_rank_asked(const struct emu_rank *rank);
 const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);
 
-/* Of the messages in emu_rank_wired the bytes to each rank, world entries: their sum is that of
- * message_bytes. */
+/* Of the messages in emu_rank_wired the bytes to each rank beside this one, by place
+ * (mesh/beside.h): their sum is that of message_bytes. NULL: it has sent none. */
 const uint64_t *emu_rank_sent_to(const struct emu_rank *rank);
 
 /* What a rank spends its time on. In a call, whatever is not one of the others is its protocol:

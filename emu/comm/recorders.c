@@ -4,8 +4,10 @@
  */
 #include "comm/counts.h"
 #include "comm/handle.h"
+#include "mesh/beside.h"
 #include "mesh/cost.h"
 #include "seg/board_words.h"
+#include "seg/kinds.h"
 #include "seg/note.h"
 #include "seg/recorder.h"
 
@@ -18,38 +20,26 @@ struct recorder {
     uint64_t begun;           /* asked only: calls in the flight recorder */
 };
 
-/* The one axis along which two ranks differ, or -1. */
-static int axis_between(const struct emu_mesh *mesh, uint32_t a, uint32_t b)
+/* A message counts where the two ranks lie beside each other. */
+static void count_message(struct emu_rank *rank, struct emu_traffic *traffic,
+                          const struct emu_call *call, uint64_t bytes)
 {
-    uint32_t own[EMU_MESH_MAX_AXES];
-    uint32_t other[EMU_MESH_MAX_AXES];
-    int found = -1;
-    if (a >= mesh->world || b >= mesh->world)
-        return -1;
-    emu_mesh_coords(mesh, a, own);
-    emu_mesh_coords(mesh, b, other);
-    for (uint32_t i = 0; i < mesh->axis_count; i++) {
-        if (own[i] == other[i])
-            continue;
-        if (found >= 0)
-            return -1;
-        found = (int)i;
-    }
-    return found;
+    const struct emu_mesh *mesh = rank->roster->mesh;
+    uint64_t cost = emu_cost_bytes(call->kind, call->layout, bytes, 2);
+    struct emu_beside beside;
+    if (!emu_beside_find(mesh, rank->id, call->peer, &beside))
+        return;
+    traffic->message_bytes[beside.axis] += cost;
+    rank->sent_to[beside.place] += cost;
 }
 
-static void count_bytes(const struct emu_rank *rank, struct emu_traffic *traffic,
+static void count_bytes(struct emu_rank *rank, struct emu_traffic *traffic,
                         const struct emu_call *call)
 {
     const struct emu_roster *roster = rank->roster;
     uint64_t bytes = call->count * emu_dtype_bytes(call->dtype);
     if (call->kind == EMU_SEND || call->kind == EMU_RECV) {
-        int axis = axis_between(roster->mesh, rank->id, call->peer);
-        uint64_t cost = emu_cost_bytes(call->kind, call->layout, bytes, 2);
-        if (axis < 0)
-            return;
-        traffic->message_bytes[axis] += cost;
-        rank->sent_to[call->peer] += cost;
+        count_message(rank, traffic, call, bytes);
         return;
     }
     if (call->group >= roster->group_count)
@@ -73,9 +63,19 @@ static struct recorder *recorder_of(struct emu_layer *layer)
     return (struct recorder *)layer;
 }
 
+/* Most ranks of a wide mesh send no message. */
+static bool make_room(struct emu_rank *rank)
+{
+    if (!rank->sent_to)
+        rank->sent_to = calloc(emu_beside_room(rank->roster->mesh), sizeof *rank->sent_to);
+    return rank->sent_to != NULL;
+}
+
 static enum emu_status wire_start(struct emu_layer *layer, const struct emu_call *call,
                                   struct emu_request **request)
 {
+    if (emu_kind_is_message(call->kind) && !make_room(layer->rank))
+        return EMU_ENOMEM;
     count(recorder_of(layer)->traffic, call);
     count_bytes(layer->rank, recorder_of(layer)->traffic, call);
     return layer->below->ops->start(layer->below, call, request);

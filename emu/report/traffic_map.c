@@ -1,6 +1,7 @@
 #include "report/traffic_map.h"
 
 #include "base/wide.h"
+#include "mesh/beside.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +26,10 @@ static void add_collectives(const struct emu_roster *roster, const struct emu_ra
 void emu_traffic_row(const struct emu_plan *plan, const struct emu_rank_books *books, uint32_t rank,
                      uint64_t *row)
 {
-    memcpy(row, books->sent_to, plan->roster.mesh->world * sizeof *row);
+    const struct emu_mesh *mesh = plan->roster.mesh;
+    memset(row, 0, mesh->world * sizeof *row);
+    for (uint32_t place = 0; place < emu_beside_room(mesh); place++)
+        row[emu_beside_rank(mesh, rank, place)] += books->sent_to[place];
     add_collectives(&plan->roster, books, rank, row);
 }
 

@@ -1,6 +1,7 @@
 #include "run/auditor.h"
 
 #include "check/finding_build.h"
+#include "mesh/beside.h"
 #include "nn/halt.h"
 #include "run/binding.h"
 #include "run/oracle.h"
@@ -202,23 +203,24 @@ static void note_step(struct emu_auditor *auditor, const struct emu_oracle_step 
                                    auditor->options->user);
 }
 
-/* Room for the books and behind them world rows of world entries. Made when the ranks are there: a
- * mesh too large to start is refused for that and not for its square. */
+/* Room for the books and behind them a row for each rank. */
 static bool make_books(struct emu_auditor *auditor)
 {
     size_t world = auditor->plan->roster.mesh->world;
     if (auditor->books)
         return true;
-    auditor->books = calloc(world, sizeof *auditor->books + world * sizeof(uint64_t));
+    size_t places = emu_beside_room(auditor->plan->roster.mesh);
+    auditor->books = calloc(world, sizeof *auditor->books + places * sizeof(uint64_t));
     return auditor->books != NULL;
 }
 
 static void keep_row(struct emu_auditor *auditor, uint32_t rank)
 {
     size_t world = auditor->plan->roster.mesh->world;
+    size_t places = emu_beside_room(auditor->plan->roster.mesh);
     const struct emu_rank_row *row = emu_rank_row_read(auditor->plan, auditor->records[rank]);
-    uint64_t *kept = (uint64_t *)(void *)(auditor->books + world) + rank * world;
-    memcpy(kept, row->sent_to, world * sizeof *kept);
+    uint64_t *kept = (uint64_t *)(void *)(auditor->books + world) + rank * places;
+    memcpy(kept, row->sent_to, places * sizeof *kept);
     auditor->books[rank].sent_to = kept;
     auditor->books[rank].pss = row->pss;
 }

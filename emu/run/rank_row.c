@@ -1,12 +1,13 @@
 #include "run/rank_row.h"
 
+#include "mesh/beside.h"
 #include "os/map.h"
 
 uint64_t emu_rank_row_room(const struct emu_plan *plan)
 {
-    uint64_t world = plan->roster.mesh->world;
+    uint64_t places = emu_beside_room(plan->roster.mesh);
     return emu_step_record_bytes(plan->tensor_count) + sizeof(struct emu_rank_row) +
-           2 * world * sizeof(uint64_t);
+           2 * places * sizeof(uint64_t);
 }
 
 struct emu_rank_row *emu_rank_row_of(const struct emu_plan *plan, struct emu_step_record *record)
@@ -29,9 +30,9 @@ void emu_rank_row_write(const struct emu_plan *plan, const struct emu_rank *rank
     struct emu_rank_row *row = emu_rank_row_of(plan, record);
     const struct emu_segment *segment = emu_rank_segment(rank);
     const uint64_t *sent = emu_rank_sent_to(rank);
-    uint32_t world = plan->roster.mesh->world;
-    uint64_t *total = row->sent_to + world;
-    for (uint32_t to = 0; to < world; to++) {
+    uint32_t places = emu_beside_room(plan->roster.mesh);
+    uint64_t *total = row->sent_to + places;
+    for (uint32_t to = 0; sent && to < places; to++) {
         row->sent_to[to] = sent[to] - total[to];
         total[to] = sent[to];
     }

@@ -3,8 +3,9 @@
  * It lies in the segment's record region behind the step's record (plan/record.h), and the same
  * rules hold: written by the rank alone between two gates, read by the auditor while it waits.
  *
- * sent_to has 2 * world entries: the bytes of messages to each rank in the last step, then the
- * same for all steps so far, from which the rank itself takes the difference.
+ * sent_to has two entries for each place beside the rank (mesh/beside.h): first the bytes of
+ * messages in the last step, then the same for all steps so far, from which the rank itself takes
+ * the difference.
  */
 #ifndef EMU_RUN_RANK_ROW_H
 #define EMU_RUN_RANK_ROW_H

@@ -1,4 +1,5 @@
 /* Who sent to whom, drawn and written of books made by hand. */
+#include "mesh/beside.h"
 #include "report/books_json.h"
 #include "report/run_report.h"
 #include "report/traffic_map.h"
@@ -30,6 +31,13 @@ static void make(const char *axes)
     made.result = (struct emu_training_result){.plan = &made.plan, .books = made.books};
 }
 
+static void send(uint32_t from, uint32_t to, uint64_t bytes)
+{
+    struct emu_beside beside;
+    cr_assert(emu_beside_find(&made.mesh, from, to, &beside));
+    made.sent[from][beside.place] = bytes;
+}
+
 static void assert_drawn(const char *want)
 {
     struct emu_text out = {0};
@@ -51,8 +59,8 @@ static void make_six(void)
     made.books[4].family_bytes[0] = 101;
     made.books[5].family_bytes[tp] = 7;
     made.books[5].family_bytes[0] = 1001;
-    made.sent[4][1] = 12;
-    made.sent[0][3] = 400;
+    send(4, 1, 12);
+    send(0, 3, 400);
 }
 
 Test(traffic_map, a_collective_counts_for_the_next_of_its_ring)
@@ -85,9 +93,9 @@ Test(traffic_map, is_drawn_in_ninths_of_the_heaviest_pair)
 Test(traffic_map, of_a_large_mesh_is_a_list_of_its_heaviest_pairs)
 {
     make("dp=33");
-    made.sent[32][1] = 5;
-    made.sent[2][0] = 9;
-    made.sent[3][0] = 9;
+    send(32, 1, 5);
+    send(2, 0, 9);
+    send(3, 0, 9);
     assert_drawn("\ntraffic of the last step, from rank to rank\n"
                  "  33 ranks are too many to draw (the most are 32); the heaviest pairs, all of "
                  "them are in --json:\n"
@@ -100,8 +108,8 @@ Test(traffic_map, of_a_large_mesh_is_a_list_of_its_heaviest_pairs)
 Test(traffic_map, survives_the_largest_numbers_and_no_traffic)
 {
     make("dp=2");
-    made.sent[0][1] = UINT64_MAX;
-    made.sent[1][0] = 1;
+    send(0, 1, UINT64_MAX);
+    send(1, 0, 1);
     struct emu_text out = {0};
     emu_traffic_map_print(&made.result, &out);
     cr_expect_not_null(strstr(emu_text_get(&out), "     0      .9  18446744073709551615\n"));
