@@ -12,6 +12,8 @@ import subprocess
 import sys
 
 RANKS = [int(n) for n in os.environ.get("RANKS", "2 8").split()]
+HOG_RANKS = [int(n) for n in os.environ.get("HOG_RANKS", "8").split()]
+LAUNCH_RANKS = [int(n) for n in os.environ.get("LAUNCH_RANKS", "256").split()]
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
 SECONDS = float(os.environ.get("SECONDS_PER_ROW", "0.1"))
 MOST = int(os.environ.get("MOST", "2097152"))
@@ -93,6 +95,48 @@ def compare(meshemu, folder, peer, ranks):
               flush=True)
 
 
+class Hog:
+    """A foreign process that burns the first processor, as long as the block runs."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        os.sched_setaffinity(self.process.pid, {min(os.sched_getaffinity(0))})
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def with_hog(meshemu, folder, peer, ranks):
+    """Means of a barrier beside one busy process."""
+    theirs, ours = [], []
+    for _ in range(ROUNDS):
+        with Hog():
+            theirs += [row[1] for key, row in run_peer(peer, folder, ranks).items() if key[0] == "barrier"]
+            ours += [row[1] for row in run_ours(meshemu, ranks, {0: [("barrier", 0)]}).values()]
+    shown = f"{statistics.median(theirs):10.1f}" if theirs else "         -"
+    print(f"  {ranks:5} ranks, {peer:14} {shown} {statistics.median(ours):10.1f}", flush=True)
+
+
+def launch(meshemu, ranks):
+    """What it takes to bring the ranks up, and what one of them costs."""
+    found = []
+    for _ in range(ROUNDS):
+        out, trouble = output_of([meshemu, "bench", "barrier", "all_reduce", "--ranks", str(ranks), "--pin", "--launch",
+                                  "--bytes", "8:8", "--iterations", "20", "--json", "-"])
+        if trouble:
+            print(f"  {ranks:5} ranks: {trouble}")
+            return
+        report = json.loads(out)
+        rows = {row["op"]: row["median_us"] for row in report["results"]}
+        figures = report["launch"]
+        found.append((figures["first_barrier_ms"], rows["barrier"], rows["all_reduce"], figures["pss_KiB"],
+                      figures["page_tables_KiB"]))
+    middle = [statistics.median(values) for values in zip(*found)]
+    print(f"  {ranks:5} {middle[0]:12.1f} {middle[1]:11.1f} {middle[2]:13.1f} {middle[3]:9.0f} {middle[4]:11.0f}", flush=True)
+
+
 def main():
     meshemu, folder, *peers = sys.argv[1:]
     load = os.getloadavg()
@@ -100,6 +144,15 @@ def main():
     for ranks in RANKS:
         for peer in peers:
             compare(meshemu, folder, peer, ranks)
+    if HOG_RANKS:
+        print("\nbeside one busy process: mean of a barrier in us, theirs and ours")
+    for ranks in HOG_RANKS:
+        for peer in peers:
+            with_hog(meshemu, folder, peer, ranks)
+    if LAUNCH_RANKS:
+        print("\n  ranks  barrier ms  barrier us  all_reduce us  PSS KiB  tables KiB")
+    for ranks in LAUNCH_RANKS:
+        launch(meshemu, ranks)
     print(f"\nload {os.getloadavg()[0]:.1f} after the last round")
 
 

@@ -7,6 +7,7 @@
 # same sizes, and prints medians of ratios: above 1 meshemu is faster. Peers are Open MPI as it comes, Open MPI with
 # its linear algorithms (the best for small messages) and MPICH, as far as installed. Environment:
 #   RANKS    numbers of ranks, "2 8"        ROUNDS  3        SECONDS_PER_ROW  0.1        MOST  largest size, 2097152
+#   HOG_RANKS     "8": barriers beside one busy process          LAUNCH_RANKS  "256": time to the first barrier, memory
 # Nothing here is a test: times are printed and judged by whoever reads them. Exit code 1: no peer is installed, or a
 # row was wrong.
 set -u
