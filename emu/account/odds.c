@@ -120,3 +120,20 @@ uint64_t emu_survival_most(uint64_t units, uint64_t asked)
     }
     return lost;
 }
+
+bool emu_odds_next_text(struct emu_odds *odds, double *probability, struct emu_text *exact)
+{
+    struct emu_natural numerator = {0};
+    struct emu_natural denominator = {0};
+    bool good = emu_odds_next(odds, &numerator, &denominator);
+    if (good) {
+        emu_natural_print(&numerator, exact);
+        emu_text_putc(exact, '/');
+        emu_natural_print(&denominator, exact);
+        *probability = emu_natural_ratio(&numerator, &denominator);
+        good = !exact->failed;
+    }
+    emu_natural_finish(&numerator);
+    emu_natural_finish(&denominator);
+    return good;
+}

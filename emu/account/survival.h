@@ -60,6 +60,11 @@ struct emu_odds {
 void emu_odds_begin(struct emu_odds *odds, struct emu_holder_sets sets);
 void emu_odds_finish(struct emu_odds *odds);
 
+/* The next one as a number and as an exact fraction; text: finished by the caller. false: as below.
+ */
+EMU_MUST_CHECK bool emu_odds_next_text(struct emu_odds *odds, double *probability,
+                                       struct emu_text *exact);
+
 /* One more loss (at most W in all): the probability in lowest terms. false: out of memory. */
 EMU_MUST_CHECK bool emu_odds_next(struct emu_odds *odds, struct emu_natural *numerator,
                                   struct emu_natural *denominator);

@@ -123,26 +123,17 @@ static const char *const state_names[EMU_STATE_COUNT] = {"weights", "optimizer"}
 /* The probability after one more loss. false: memory ran out. */
 static bool put_odds(struct emu_json *json, const char *name, struct emu_odds *odds)
 {
-    struct emu_natural numerator = {0};
-    struct emu_natural denominator = {0};
     struct emu_text exact = {0};
-    bool good = emu_odds_next(odds, &numerator, &denominator);
-    if (good) {
-        emu_natural_print(&numerator, &exact);
-        emu_text_putc(&exact, '/');
-        emu_natural_print(&denominator, &exact);
-        good = !exact.failed;
-    }
+    double probability;
+    bool good = emu_odds_next_text(odds, &probability, &exact);
     if (good) {
         emu_json_key(json, name);
         emu_json_object_begin(json);
-        emu_json_put_f64(json, "probability", emu_natural_ratio(&numerator, &denominator));
+        emu_json_put_f64(json, "probability", probability);
         emu_json_put_string(json, "exact", emu_text_get(&exact));
         emu_json_object_end(json);
     }
     emu_text_finish(&exact);
-    emu_natural_finish(&numerator);
-    emu_natural_finish(&denominator);
     return good;
 }
 

@@ -9,21 +9,13 @@
 /* The fraction as text, or "" where it is too wide for the table. */
 static bool put_odds(struct emu_odds *odds, int width, FILE *out)
 {
-    struct emu_natural numerator = {0};
-    struct emu_natural denominator = {0};
     struct emu_text exact = {0};
-    bool good = emu_odds_next(odds, &numerator, &denominator);
-    if (good) {
-        emu_natural_print(&numerator, &exact);
-        emu_text_putc(&exact, '/');
-        emu_natural_print(&denominator, &exact);
-        fprintf(out, "  %10.6f %-*s", emu_natural_ratio(&numerator, &denominator), width,
+    double probability;
+    bool good = emu_odds_next_text(odds, &probability, &exact);
+    if (good)
+        fprintf(out, "  %10.6f %-*s", probability, width,
                 exact.size > EXACT_SHOWN ? "(exact with --json)" : emu_text_get(&exact));
-        good = !exact.failed;
-    }
     emu_text_finish(&exact);
-    emu_natural_finish(&numerator);
-    emu_natural_finish(&denominator);
     return good;
 }
 

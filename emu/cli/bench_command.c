@@ -95,13 +95,9 @@ static int measure(const struct emu_arguments *arguments, const struct emu_bench
 {
     const char *json = emu_arguments_value(arguments, "json");
     struct emu_json_output output = {0};
-    struct emu_text error = {0};
     struct emu_reason reason;
     struct emu_bench bench;
-    int code = EMU_EXIT_PASS;
-    if (json && emu_json_output_open(&output, json, &error) != EMU_OK)
-        code = emu_print_refusal(arguments->command, emu_text_get(&error));
-    emu_text_finish(&error);
+    int code = emu_print_open_json(arguments->command, json, &output);
     if (code != EMU_EXIT_PASS)
         return code;
     if (emu_bench_create(&session->request, &bench, &reason) == EMU_OK) {

@@ -102,19 +102,6 @@ static int read_config(struct session *session)
     return EMU_EXIT_PASS;
 }
 
-static int open_json(struct session *session)
-{
-    struct emu_text error = {0};
-    if (!session->json)
-        return EMU_EXIT_PASS;
-    enum emu_status status = emu_json_output_open(&session->output, session->json, &error);
-    int code = EMU_EXIT_PASS;
-    if (status != EMU_OK)
-        code = emu_print_refusal(session->arguments->command, emu_text_get(&error));
-    emu_text_finish(&error);
-    return code;
-}
-
 static void show_progress(const struct emu_campaign *campaign, size_t runs, void *user)
 {
     (void)user;
@@ -187,7 +174,7 @@ static int perform(struct session *session)
     if (code == EMU_EXIT_PASS)
         code = read_config(session);
     if (code == EMU_EXIT_PASS)
-        code = open_json(session);
+        code = emu_print_open_json(session->arguments->command, session->json, &session->output);
     if (code == EMU_EXIT_PASS && !list)
         code = conduct(session);
     if (code == EMU_EXIT_PASS)

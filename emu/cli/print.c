@@ -73,3 +73,14 @@ int emu_print_no_memory(const struct emu_command *command)
 {
     return emu_print_refusal(command, "out of memory");
 }
+
+int emu_print_open_json(const struct emu_command *command, const char *path,
+                        struct emu_json_output *output)
+{
+    struct emu_text error = {0};
+    int code = EMU_EXIT_PASS;
+    if (path && emu_json_output_open(output, path, &error) != EMU_OK)
+        code = emu_print_refusal(command, emu_text_get(&error));
+    emu_text_finish(&error);
+    return code;
+}

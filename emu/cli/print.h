@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "report/json_output.h"
 
 /* Write the text to standard output and finish it. */
 int emu_print_text(struct emu_text *text);
@@ -16,6 +17,10 @@ int emu_print_usage_error(const struct emu_command *command, const char *format,
     EMU_PRINTF(2, 3);
 
 int emu_print_unknown_command(const char *name);
+
+/* Open where the report of --json goes, before anything starts; path NULL: nowhere. */
+int emu_print_open_json(const struct emu_command *command, const char *path,
+                        struct emu_json_output *output);
 
 /* The system refused: one line on standard error. */
 int emu_print_refusal(const struct emu_command *command, const char *why);

@@ -88,19 +88,6 @@ static int read_script(struct session *session)
     return status == EMU_ENOMEM ? emu_print_no_memory(arguments->command) : emu_exit_of(status);
 }
 
-static int open_json(struct session *session)
-{
-    struct emu_text error = {0};
-    if (!session->json)
-        return EMU_EXIT_PASS;
-    enum emu_status status = emu_json_output_open(&session->output, session->json, &error);
-    int code = EMU_EXIT_PASS;
-    if (status != EMU_OK)
-        code = emu_print_refusal(session->arguments->command, emu_text_get(&error));
-    emu_text_finish(&error);
-    return code;
-}
-
 static int verdict_of(const struct emu_script_outcome *outcome)
 {
     if (outcome->job.interrupted)
@@ -214,7 +201,7 @@ static int perform(struct session *session)
     if (code == EMU_EXIT_PASS)
         code = read_script(session);
     if (code == EMU_EXIT_PASS)
-        code = open_json(session);
+        code = emu_print_open_json(session->arguments->command, session->json, &session->output);
     if (code == EMU_EXIT_PASS)
         code = run_all(session);
     if (code == EMU_EXIT_PASS)

@@ -246,6 +246,15 @@ void emu_json_put_string(struct emu_json *json, const char *key, const char *val
     emu_json_string(json, value);
 }
 
+void emu_json_put_budget(struct emu_json *json, const char *key, uint64_t ns)
+{
+    emu_json_key(json, key);
+    if (ns == 0)
+        emu_json_null(json);
+    else
+        emu_json_u64(json, ns);
+}
+
 void emu_json_put_u64(struct emu_json *json, const char *key, uint64_t value)
 {
     emu_json_key(json, key);

@@ -57,6 +57,7 @@ void emu_json_raw(struct emu_json *json, const char *value);
 /* A key and its value. */
 void emu_json_put_string(struct emu_json *json, const char *key, const char *value);
 void emu_json_put_u64(struct emu_json *json, const char *key, uint64_t value);
+void emu_json_put_budget(struct emu_json *json, const char *key, uint64_t ns); /* 0, none: null */
 void emu_json_put_i64(struct emu_json *json, const char *key, int64_t value);
 void emu_json_put_f64(struct emu_json *json, const char *key, double value);
 void emu_json_put_bool(struct emu_json *json, const char *key, bool value);

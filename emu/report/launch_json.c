@@ -4,23 +4,14 @@
 #include "report/finding_json.h"
 #include "report/mesh_parts_json.h"
 
-static void put_duration(struct emu_json *json, const char *key, uint64_t ns)
-{
-    emu_json_key(json, key);
-    if (ns == 0)
-        emu_json_null(json);
-    else
-        emu_json_u64(json, ns);
-}
-
 static void put_config(const struct emu_launch_report *report, struct emu_json *json)
 {
     emu_json_key(json, "config");
     emu_json_object_begin(json);
     emu_json_put_string(json, "groups", report->groups ? report->groups : "");
-    put_duration(json, "timeout_ns", report->timeout_ns);
-    put_duration(json, "stall_after_ns", report->stall_after_ns);
-    put_duration(json, "stop_grace_ns", report->stop_grace_ns);
+    emu_json_put_budget(json, "timeout_ns", report->timeout_ns);
+    emu_json_put_budget(json, "stall_after_ns", report->stall_after_ns);
+    emu_json_put_budget(json, "stop_grace_ns", report->stop_grace_ns);
     emu_json_put_bool(json, "keep_going", report->keep_going);
     emu_json_object_end(json);
 }

@@ -6,15 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void put_duration(struct emu_json *json, const char *key, uint64_t ns)
-{
-    emu_json_key(json, key);
-    if (ns == 0)
-        emu_json_null(json);
-    else
-        emu_json_u64(json, ns);
-}
-
 static void put_group(struct emu_json *json, const struct emu_roster *roster, uint32_t id)
 {
     struct emu_group group = emu_roster_group(roster, id);
@@ -41,8 +32,8 @@ static void put_config(struct emu_json *json, const struct emu_script *script)
         put_group(json, &script->roster, family->first_group);
     }
     emu_json_object_end(json);
-    put_duration(json, "stall_after_ns", script->stall_after_ns);
-    put_duration(json, "stop_grace_ns", script->stop_grace_ns);
+    emu_json_put_budget(json, "stall_after_ns", script->stall_after_ns);
+    emu_json_put_budget(json, "stop_grace_ns", script->stop_grace_ns);
     emu_json_object_end(json);
 }
 
