@@ -16,7 +16,7 @@ struct emu_ways emu_ways_of(uint32_t cores)
         .cores = cores,
         .lend_from_few = 2048,
         .lend_from_many = 8192,
-        .unit_bytes = 16384,
+        .unit_bytes = 32768,
         .stream_from = UINT64_C(1) << 23,
     };
 }
