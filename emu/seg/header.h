@@ -4,14 +4,17 @@
  *   64    abort                         one line: 0, or the first cause
  *   128   news                          one line: a counter, a futex word
  *   192   failed                        one line: number of ranks known to be gone
- *   256   sleepy_until                  one line: until then nobody yields (ns, monotonic; 0:
- * never) 4096
+ *   256   sleepy_until                  one line: until then nobody yields (monotonic ns)
+ *   4096
  *
- * word    writers          readers          order            publishes           a stale read costs
- * abort   any, first wins  all              seq_cst          the end of the run  one more round of
- * a wait loop: sleepers are found by board news    any              launcher release/acquire  what
- * was done       nothing: the kernel before the post     compares the word failed  launcher gate,
- * messages   release/acquire  board.gone_ns       one more look, after the wake that follows
+ * word          writers     readers   order            publishes          a stale read costs
+ * abort         any, first  all       seq_cst          the end of the     one more round of a wait
+ *               wins                                   run                loop; see board sleeps_on
+ * news          any         launcher  release/acquire  what was done      nothing: the kernel
+ *                                                      before the post    compares the word
+ * failed        launcher    gate,     release/acquire  board.gone_ns      one more look, after the
+ *                           messages                                      wake that follows
+ * sleepy_until  any         all       relaxed          nothing: a hint    a yield or a sleep more
  */
 #ifndef EMU_SEG_HEADER_H
 #define EMU_SEG_HEADER_H

@@ -24,10 +24,10 @@
  * bytes, tag,    the sender         its dest    plain, published by message.word
  * first_block
  * note           the sender         dest, any   release  what was sent       a torn note, seen by
- * the sequence and dropped ferry_owner    the sender         receivers   release  which message
- * moves one more look ferry_put      the sender         the owner   release  chunks written one
- * more look ferry_taken    the owner's dest   the sender  release  chunks free again   one more
- * look
+ *                                                                            its sequence: dropped
+ * ferry_owner    the sender         receivers   release  which message moves one more look
+ * ferry_put      the sender         the owner   release  chunks written      one more look
+ * ferry_taken    the owner's dest   the sender  release  chunks free again   one more look
  *
  * Order: the sequence number of the sender decides which of its messages with one tag is first.
  * The destination is part of the word, because others look at it while the sender reuses it.

@@ -4,9 +4,11 @@
  *   record: 0 sequence | 8 started | 16 ended | 24 status | 32 note | 168
  *
  * word       writers   readers   order            publishes       a stale read costs
- * sequence   the rank  launcher  release/acquire  the record      a record left out: 2n+1 while
- * call n is written, 2n+2 when it is whole ended   the rank  launcher  release/acquire  status
- * the call seems not to have ended
+ * sequence   the rank  launcher  release/acquire  the record      a record left out
+ * ended      the rank  launcher  release/acquire  status          a call that seems not to have
+ *                                                                 ended
+ *
+ * sequence is 2n+1 while call n is written, 2n+2 when it is whole.
  */
 #ifndef EMU_SEG_RECORDER_H
 #define EMU_SEG_RECORDER_H

@@ -1,12 +1,15 @@
 /* Which way do the bytes of a collective go?
  *
- *   each    members deposit, everyone folds or copies for itself         short; ranks <= cores
- *   last    members deposit, who comes last folds for all, the others    short; more ranks than
- * cores copy its result: one switch of the processor per rank lent    nobody deposits; when all
- * agree, units of the work are       long, all buffers in the taken from one counter by members
- * that run on different      segment, no checksums and no cores: fold in the cache, write every
- * output                 coefficients rounds  members deposit chunk by chunk, everyone takes for
- * itself    long, else
+ *   way     who does what                                        for which payloads
+ *   each    members deposit, everyone folds or copies for        short, members <= cores; of
+ *           itself                                               larger groups what nobody folds
+ *   last    members deposit, who comes last folds for all, the   short, more members than cores:
+ *           others copy its result                               one switch of the core per rank
+ *   lent    nobody deposits; when all agree, members on          long, all buffers in the segment,
+ *           different cores take units of the work from one      no checksums, no coefficients
+ *           counter, fold in the cache, write every output
+ *   rounds  members deposit chunk by chunk, everyone takes for   long, else
+ *           itself
  *
  * Every way folds in the order of group ranks, element by element, so the bits are the same. The
  * choice depends on the call's signature and on this table alone, which is made once by the
