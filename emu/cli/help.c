@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/print.h"
 
@@ -55,6 +56,14 @@ static void put_exit_codes(struct emu_text *out)
 #undef EXIT_ROW
 }
 
+static void put_environment(struct emu_text *out)
+{
+    emu_text_puts(out, "\nEnvironment:\n");
+#define VARIABLE_ROW(name, text) put_row(out, name, text);
+    EMU_ENVIRONMENT_LIST(VARIABLE_ROW)
+#undef VARIABLE_ROW
+}
+
 void emu_help_text(const struct emu_command *command, struct emu_text *out)
 {
     bool program = command == &emu_program;
@@ -70,6 +79,7 @@ void emu_help_text(const struct emu_command *command, struct emu_text *out)
     put_options(out, command);
     if (program) {
         put_exit_codes(out);
+        put_environment(out);
         emu_text_puts(out, "\nmeshemu help COMMAND says more about one.\n");
     }
 }

@@ -8,7 +8,8 @@
 /* "meshemu mesh [OPTION...] AXES|CONFIG" */
 void emu_help_usage(const struct emu_command *command, struct emu_text *out);
 
-/* Usage, what the command does, its options. For emu_program: all commands and exit codes. */
+/* Usage, what the command does, its options. For emu_program: all commands, exit codes
+ * and variables of the environment. */
 void emu_help_text(const struct emu_command *command, struct emu_text *out);
 
 /* A script for bash, to be sourced. */

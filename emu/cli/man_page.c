@@ -1,3 +1,4 @@
+#include "cli/environment.h"
 #include "cli/exit_code.h"
 #include "cli/help.h"
 
@@ -77,10 +78,10 @@ void emu_man_page(struct emu_text *out)
     emu_text_puts(out, ".SH COMMANDS\n");
     for (size_t i = 0; i < emu_command_count; i++)
         put_command(out, emu_commands[i]);
-    emu_text_puts(out, ".SH ENVIRONMENT\n"
-                       ".TP\n.B MESHEMU_CPU_VARIANT\nbaseline, avx2 or avx512: the most that "
-                       "kernels may use of the processor; they give the same bits.\n"
-                       ".TP\n.B NO_COLOR\nno colour on a terminal.\n");
+    emu_text_puts(out, ".SH ENVIRONMENT\n");
+#define VARIABLE_ROW(name, text) emu_text_puts(out, ".TP\n.B " name "\n" text ".\n");
+    EMU_ENVIRONMENT_LIST(VARIABLE_ROW)
+#undef VARIABLE_ROW
     emu_text_puts(out, ".SH EXIT STATUS\n");
 #define EXIT_ROW(name, code, text) emu_text_puts(out, ".TP\n.B " #code "\n" text ".\n");
     EMU_EXIT_LIST(EXIT_ROW)

@@ -5,6 +5,7 @@
 #include "cli/exit_code.h"
 #include "cli/help.h"
 #include "cli/print.h"
+#include "seg/ways.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -44,13 +45,26 @@ static int run(const struct emu_command *command, int argc, char **argv)
     return code;
 }
 
-int emu_program_run(int argc, char **argv)
+/* EMU_EXIT_PASS, or the usage error that a variable is. */
+static int read_environment(void)
 {
-    survive_writes();
+    struct emu_ways ways;
+    struct emu_reason reason = {0};
     if (!emu_cpu_variant_asked_well())
         return emu_print_usage_error(
             &emu_program, "MESHEMU_CPU_VARIANT: baseline, avx2 or avx512 is allowed, not '%s'",
             getenv("MESHEMU_CPU_VARIANT"));
+    if (emu_ways_here(&ways, &reason) != EMU_OK)
+        return emu_print_usage_error(&emu_program, "%s", reason.text);
+    return EMU_EXIT_PASS;
+}
+
+int emu_program_run(int argc, char **argv)
+{
+    survive_writes();
+    int code = read_environment();
+    if (code != EMU_EXIT_PASS)
+        return code;
     if (argc < 2)
         return emu_print_usage_error(&emu_program, "which command?");
     if (argv[1][0] == '-')

@@ -4,6 +4,7 @@
 #include "os/cpu.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,10 +56,11 @@ static enum emu_status unknown(const char *word, struct emu_reason *reason)
 static enum emu_status refuse(const char *name, const char *value, const struct bound *bound,
                               struct emu_reason *reason)
 {
-    emu_reason_set(reason,
-                   VARIABLE ": %s=%s: not a number from %" PRIu64 " to %" PRIu64
-                            ", a multiple of %" PRIu64,
-                   name, value, bound->least, bound->most, bound->step);
+    char step[64] = "";
+    if (bound->step > 1)
+        snprintf(step, sizeof step, ", a multiple of %" PRIu64, bound->step);
+    emu_reason_set(reason, VARIABLE ": %s=%s: not a number from %" PRIu64 " to %" PRIu64 "%s", name,
+                   value, bound->least, bound->most, step);
     return EMU_EINVAL;
 }
 
@@ -105,5 +107,6 @@ enum emu_status emu_ways_parse(const char *text, struct emu_ways *ways, struct e
 enum emu_status emu_ways_here(struct emu_ways *ways, struct emu_reason *reason)
 {
     *ways = emu_ways_of(emu_cpu_count());
-    return emu_ways_parse(getenv(VARIABLE), ways, reason);
+    const char *text = getenv(VARIABLE);
+    return text && *text ? emu_ways_parse(text, ways, reason) : EMU_OK;
 }

@@ -67,5 +67,7 @@ Test(ways, the_environment_fixes_those_of_this_machine)
     cr_expect(ways.lend_from_many == 77 && ways.cores >= 1);
     setenv("MESHEMU_WAYS", "lots=77", 1);
     cr_expect_eq(emu_ways_here(&ways, &reason), EMU_EINVAL);
+    setenv("MESHEMU_WAYS", "", 1);
+    cr_expect_eq(emu_ways_here(&ways, &reason), EMU_OK);
     unsetenv("MESHEMU_WAYS");
 }
