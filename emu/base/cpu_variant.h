@@ -57,8 +57,8 @@ bool emu_cpu_variant_runs(enum emu_cpu_variant variant);
  * answer at every call of a process. Callers: any thread. */
 enum emu_cpu_variant emu_cpu_variant(void);
 
-/* Is the value of the environment variable one of the names (or is it unset or empty)? For the
- * command line, which refuses others; emu_cpu_variant ignores them. */
+/* Is the value of the environment variable one of the names (or is it unset or empty)? For those
+ * who start ranks, and refuse others; emu_cpu_variant ignores them. */
 bool emu_cpu_variant_asked_well(void);
 
 #endif

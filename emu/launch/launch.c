@@ -1,4 +1,5 @@
 /* The public way to run a mesh: include/meshemu/launch.h over run/job.h and report/. */
+#include "base/cpu_variant.h"
 #include "check/finding_build.h"
 #include "fault/fault_filter.h"
 #include "launch/launch_files.h"
@@ -148,6 +149,10 @@ enum emu_status emu_launch(const struct emu_launch_options *options,
 {
     if (!options || !options->mesh || !body || !outcome) {
         fprintf(stderr, "meshemu: emu_launch needs options with a mesh, a body and an outcome\n");
+        return EMU_EINVAL;
+    }
+    if (!emu_cpu_variant_asked_well()) {
+        fprintf(stderr, "meshemu: MESHEMU_CPU_VARIANT: baseline, avx2 or avx512 is allowed\n");
         return EMU_EINVAL;
     }
     struct emu_outcome *made = calloc(1, sizeof *made);

@@ -44,7 +44,7 @@ struct emu_outcome; /* what happened; owned by the caller */
  *
  * user     visible in each rank as a copy of the caller's memory at the time of the call
  * outcome  set whenever the ranks were started; free it with emu_outcome_destroy
- * returns  EMU_OK: the ranks ran (the outcome tells how), EMU_EINVAL: options or MESHEMU_FAULT,
+ * returns  EMU_OK: the ranks ran (the outcome tells how), EMU_EINVAL: options or environment,
  *          EMU_ESYSTEM: the system refused; a message is on stderr and nothing was started or left
  *          behind. EMU_ESYSTEM also where a file of the environment could not be written at the
  *          end: the ranks have run then, and there is no outcome

@@ -34,6 +34,16 @@ static int step(struct emu_rank *rank, void *user)
     return (int)status;
 }
 
+Test(launch_faults, an_unknown_variant_of_the_processor_is_refused)
+{
+    struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
+    struct emu_outcome *outcome = NULL;
+    setenv("MESHEMU_CPU_VARIANT", "sse9", 1);
+    cr_expect_eq(emu_launch(&options, step, NULL, &outcome), EMU_EINVAL);
+    cr_expect_null(outcome);
+    unsetenv("MESHEMU_CPU_VARIANT");
+}
+
 struct injected {
     char spec[96];
     enum emu_class class_id;
