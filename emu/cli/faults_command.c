@@ -199,7 +199,7 @@ static int run(const struct emu_arguments *arguments)
 
 static const struct emu_option options[] = {
     {"list", NULL, "print every kind with its parameters, run nothing", false},
-    {"random", "N", "inject N faults drawn at random, not the catalogue", false},
+    {"random", "N", "draw N faults; those that do not apply are skipped", false},
     {"seed", "S", "of the random faults, 1 by default", false},
     {"set", "KEY=VALUE", "change a key of the config, as in --set train.steps=2", true},
     {"json", "FILE|-", "write the report as JSON; - is standard output", false},

@@ -128,9 +128,10 @@ void emu_campaign_to_text(const struct emu_campaign *campaign, struct emu_text *
             add_failure(run, out);
     }
     emu_text_printf(out,
-                    "\n%zu of %zu faults fired once and were named; %" PRIu32
+                    "\n%zu of %zu faults fired once and were named, %zu skipped; %" PRIu32
                     " control runs, %" PRIu32 " false alarms\n",
-                    passed, runs, campaign->controls, campaign->false_alarms);
+                    passed, runs, campaign->count - runs, campaign->controls,
+                    campaign->false_alarms);
     emu_text_printf(out, "verdict: %s\n", emu_campaign_passed(campaign) ? "pass" : "fail");
 }
 
