@@ -55,10 +55,11 @@ void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
                     "the cache from %" PRIu64 "\nbytes of output on. Buffers outside the arenas, "
                     "checksums or coefficients: in rounds\n",
                     ways->unit_bytes, ways->stream_from);
-    emu_text_printf(text,
-                    "waiting: a spin where every rank has a core, a few yields, then a futex; the "
-                    "futex at\nonce while yields are slow\n"
-                    "%u calls of a group may be open. Nothing is measured: MESHEMU_WAYS=few=BYTES,"
-                    "many=BYTES,\nunit=BYTES,stream=BYTES,cores=N fixes other thresholds\n",
-                    regimes->open_calls);
+    emu_text_printf(
+        text,
+        "waiting: a spin where every rank has a core, a few yields, then a futex; the "
+        "futex at\nonce while yields are slow, and where hundreds of ranks share a core\n"
+        "%u calls of a group may be open. Nothing is measured: MESHEMU_WAYS=few=BYTES,"
+        "many=BYTES,\nunit=BYTES,stream=BYTES,cores=N fixes other thresholds\n",
+        regimes->open_calls);
 }
