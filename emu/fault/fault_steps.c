@@ -226,6 +226,13 @@ static bool has_number(enum emu_deviation kind)
     }
 }
 
+/* Is the number a family, of which UINT32_MAX is none? */
+static bool is_family(enum emu_deviation kind)
+{
+    return kind == EMU_DEVIATE_REDUCE_PART || kind == EMU_DEVIATE_SKIP_NORM_SUM ||
+           kind == EMU_DEVIATE_AVERAGE_NORM;
+}
+
 static bool deviates(void *user, enum emu_deviation kind, const struct emu_deviation_place *place,
                      uint64_t *number)
 {
@@ -234,13 +241,16 @@ static bool deviates(void *user, enum emu_deviation kind, const struct emu_devia
         const struct emu_fault *fault = &steps->set->faults[i];
         if (questions[fault->kind] != 1 + (int)kind || !acts(steps, i, place))
             continue;
+        uint64_t found = has_number(kind) ? number_of(steps, fault, place) : 0;
+        if (is_family(kind) && found == UINT32_MAX)
+            continue; /* the step has no such sum */
         if (!steps->state[i].acted) {
             steps->state[i].acted = true;
             steps->state[i].tensor = place->tensor;
             emu_fault_set_fire(steps->set, i, place->rank);
         }
         if (has_number(kind))
-            *number = number_of(steps, fault, place);
+            *number = found;
         return true;
     }
     return false;

@@ -1,6 +1,8 @@
 /* Faults that single axes bring with them: where do they apply, who may catch them, what must be
  * named? From plan and address alone. */
 #include "fault/expectation.h"
+#include "fault/fault_set.h"
+#include "fault/fault_steps.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -133,4 +135,40 @@ Test(fault_axes, a_finding_that_names_another_axis_is_not_right)
     cr_expect_not(emu_fault_culprit_right(&expected, plan, &finding));
     emu_plan_destroy(plan);
     emu_config_destroy(config);
+}
+
+/* What the step is told at the sum of its norm; the family is set where it does otherwise. */
+static bool strays(const char *config_text, const char *spec, enum emu_deviation kind,
+                   uint64_t *family, uint32_t *fired)
+{
+    struct emu_config *config = read_config(config_text);
+    struct emu_plan *plan;
+    struct emu_fault fault;
+    struct emu_fault_error error = {0};
+    _Atomic uint32_t counters[8] = {0};
+    cr_assert_eq(emu_plan_create(config, NULL, &plan), EMU_OK);
+    cr_assert_eq(emu_fault_parse(spec, &plan->roster, plan, &fault, &error), EMU_OK, "%s: %s", spec,
+                 error.message);
+    struct emu_fault_set set = {&fault, 1, plan->roster.mesh->world, counters};
+    struct emu_fault_steps steps;
+    emu_fault_steps_init(&steps, &set, plan);
+    struct emu_deviation_place place = {.step = 1};
+    *family = 77;
+    bool answer = steps.hooks.deviates(steps.hooks.user, kind, &place, family);
+    *fired = emu_fault_set_fired(&set, 0, 0);
+    emu_plan_destroy(plan);
+    emu_config_destroy(config);
+    return answer;
+}
+
+Test(fault_axes, a_sum_that_the_step_does_not_make_is_not_left_out)
+{
+    uint64_t family;
+    uint32_t fired;
+    cr_expect(strays(TP, "skip_norm_sum over=tp", EMU_DEVIATE_SKIP_NORM_SUM, &family, &fired));
+    cr_expect(family != 77 && fired == 1);
+    cr_expect_not(strays(TP, "skip_norm_sum over=dp", EMU_DEVIATE_SKIP_NORM_SUM, &family, &fired));
+    cr_expect(family == 77 && fired == 0);
+    cr_expect_not(strays(TP, "average_norm over=world", EMU_DEVIATE_AVERAGE_NORM, &family, &fired));
+    cr_expect(family == 77 && fired == 0);
 }
