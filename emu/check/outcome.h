@@ -43,6 +43,7 @@ struct emu_job_result {
 struct emu_fault_told {
     const char *spec; /* borrowed */
     uint32_t fired;
+    const char *skip; /* why it can change nothing here, acted or not; NULL: it can. Borrowed */
 };
 
 struct emu_training_step {

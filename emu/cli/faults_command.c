@@ -147,13 +147,10 @@ static int write_json(struct session *session, bool list)
         emu_faults_list_json(session->plan, &json);
     else
         emu_campaign_to_json(&session->campaign, &json);
-    enum emu_status status = EMU_ENOMEM;
-    if (emu_json_finish(&json))
-        status = emu_json_output_commit(&session->output, &error);
+    enum emu_status status = emu_json_output_end(&session->output, &json, &error);
     int code = EMU_EXIT_PASS;
     if (status != EMU_OK)
-        code = emu_print_refusal(session->arguments->command,
-                                 error.size ? emu_text_get(&error) : "cannot write the report");
+        code = emu_print_refusal(session->arguments->command, emu_text_get(&error));
     emu_text_finish(&error);
     return code;
 }

@@ -35,7 +35,7 @@ struct session {
     struct emu_fault_load faults;
     char *text;
     size_t text_size;
-    struct emu_json_output json;
+    struct emu_json_output json, record;
     struct emu_training_result result;
     bool ran;
     uint64_t began_ns;
@@ -103,17 +103,25 @@ static int read_text(struct session *session)
     return give_up(&diagnostics, EMU_EPARSE);
 }
 
-static int open_json(struct session *session)
+static int open_output(const char *path, const char *origin, struct emu_json_output *output)
 {
     struct emu_text error = {0};
-    if (!session->options->json)
+    if (!path)
         return EXIT_PASS;
-    enum emu_status status = emu_json_output_open(&session->json, session->options->json, &error);
-    if (status == EMU_OK)
-        return EXIT_PASS;
-    fprintf(stderr, "meshemu run: %s\n", emu_text_get(&error));
+    enum emu_status status = emu_json_output_open(output, path, &error);
+    if (status != EMU_OK)
+        fprintf(stderr, "meshemu run: %s%s\n", origin, emu_text_get(&error));
     emu_text_finish(&error);
-    return EXIT_SYSTEM;
+    return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
+}
+
+/* Before anything starts: a place that cannot be written is refused at once. */
+static int open_outputs(struct session *session)
+{
+    int code = open_output(session->options->json, "", &session->json);
+    if (code == EXIT_PASS)
+        code = open_output(session->options->record, "--record: ", &session->record);
+    return code;
 }
 
 static bool json_on_stdout(const struct session *session)
@@ -207,25 +215,20 @@ static int write_json(struct session *session)
     struct emu_json json;
     emu_json_init_file(&json, session->json.stream);
     emu_run_to_json(&session->result, &json);
-    enum emu_status status = EMU_ENOMEM;
-    if (emu_json_finish(&json))
-        status = emu_json_output_commit(&session->json, &error);
+    enum emu_status status = emu_json_output_end(&session->json, &json, &error);
     if (status != EMU_OK)
         fprintf(stderr, "meshemu run: %s\n", emu_text_get(&error));
     emu_text_finish(&error);
     return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
 }
 
-static int write_record(const struct session *session)
+static int write_record(struct session *session)
 {
-    if (!session->options->record)
-        return EXIT_PASS;
     struct emu_text error = {0};
     enum emu_status status = emu_record_write(&session->result.job, &session->config->mesh, "run",
-                                              session->options->record, &error);
+                                              &session->record, &error);
     if (status != EMU_OK)
-        fprintf(stderr, "meshemu run: --record: %s\n",
-                error.size ? emu_text_get(&error) : emu_status_text(status));
+        fprintf(stderr, "meshemu run: --record: %s\n", emu_text_get(&error));
     emu_text_finish(&error);
     return status == EMU_OK ? EXIT_PASS : EXIT_SYSTEM;
 }
@@ -246,7 +249,7 @@ static int judge_faults(const struct session *session, int code)
 {
     bool decides = code == EXIT_PASS;
     struct emu_text text = {0};
-    emu_fault_load_name_idle(&session->faults,
+    emu_fault_load_name_idle(&session->faults, !decides,
                              decides ? "meshemu run: error: " : "meshemu run: note: ", &text);
     fputs(emu_text_get(&text), stderr);
     emu_text_finish(&text);
@@ -261,7 +264,7 @@ static int perform(struct session *session)
     if (code == EXIT_PASS)
         code = read_text(session);
     if (code == EXIT_PASS)
-        code = open_json(session);
+        code = open_outputs(session);
     if (code == EXIT_PASS)
         code = run(session);
     if (code == EXIT_PASS)
@@ -280,6 +283,7 @@ int emu_command_run(const struct emu_run_options *options)
     if (session.ran)
         emu_training_result_finish(&session.result);
     emu_json_output_discard(&session.json);
+    emu_json_output_discard(&session.record);
     free(session.text);
     emu_fault_load_finish(&session.faults);
     emu_plan_destroy(session.plan);

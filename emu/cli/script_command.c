@@ -32,7 +32,7 @@ struct session {
     struct emu_script_repeats repeats;
     bool repeated; /* --repeat was given */
     struct emu_script *script;
-    struct emu_json_output output;
+    struct emu_json_output output, recorded;
     struct emu_script_outcome outcome;
     bool ran;
     int worst; /* exit code over all runs */
@@ -169,28 +169,22 @@ static int write_json(struct session *session)
         return EMU_EXIT_PASS;
     emu_json_init_file(&json, session->output.stream);
     emu_script_to_json(&session->outcome, session->repeated ? &session->repeats : NULL, &json);
-    enum emu_status status = EMU_ENOMEM;
-    if (emu_json_finish(&json))
-        status = emu_json_output_commit(&session->output, &error);
+    enum emu_status status = emu_json_output_end(&session->output, &json, &error);
     int code = EMU_EXIT_PASS;
     if (status != EMU_OK)
-        code = emu_print_refusal(session->arguments->command,
-                                 error.size ? emu_text_get(&error) : "cannot write the report");
+        code = emu_print_refusal(session->arguments->command, emu_text_get(&error));
     emu_text_finish(&error);
     return code;
 }
 
-static int write_record(const struct session *session)
+static int write_record(struct session *session)
 {
     struct emu_text error = {0};
     int code = EMU_EXIT_PASS;
-    if (!session->record)
-        return code;
     enum emu_status status = emu_record_write(&session->outcome.job, &session->script->mesh,
-                                              "script", session->record, &error);
+                                              "script", &session->recorded, &error);
     if (status != EMU_OK)
-        code = emu_print_refusal(session->arguments->command,
-                                 error.size ? emu_text_get(&error) : "cannot write the record");
+        code = emu_print_refusal(session->arguments->command, emu_text_get(&error));
     emu_text_finish(&error);
     return code;
 }
@@ -202,6 +196,9 @@ static int perform(struct session *session)
         code = read_script(session);
     if (code == EMU_EXIT_PASS)
         code = emu_print_open_json(session->arguments->command, session->json, &session->output);
+    if (code == EMU_EXIT_PASS)
+        code =
+            emu_print_open_json(session->arguments->command, session->record, &session->recorded);
     if (code == EMU_EXIT_PASS)
         code = run_all(session);
     if (code == EMU_EXIT_PASS)
@@ -220,6 +217,7 @@ int emu_script_command_run(const struct emu_arguments *arguments)
     if (session.ran)
         emu_script_outcome_finish(&session.outcome);
     emu_json_output_discard(&session.output);
+    emu_json_output_discard(&session.recorded);
     emu_script_destroy(session.script);
     return code;
 }

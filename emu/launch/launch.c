@@ -117,7 +117,7 @@ static enum emu_status run_ranks(const struct emu_launch_options *options,
         .only_output = -1,
         .keep_going = options->keep_going,
         .checksums = true,
-        .keep_records = files->record != NULL,
+        .keep_records = files->record.stream != NULL,
         .output_fd = files->on_stdout ? STDERR_FILENO : STDOUT_FILENO,
     };
     enum emu_status status = emu_job_run(&job, &outcome->result);
@@ -210,7 +210,7 @@ void emu_outcome_print(const struct emu_outcome *outcome, FILE *stream)
         emu_text_puts(&text, "interrupted: the ranks were ended\n");
     else if (findings->count == 0)
         emu_text_puts(&text, "no findings\n");
-    emu_fault_load_name_idle(&outcome->faults, "", &text);
+    emu_fault_load_name_idle(&outcome->faults, true, "", &text);
     if (text.size > 0)
         fwrite(text.data, 1, text.size, stream);
     emu_text_finish(&text);

@@ -21,16 +21,25 @@ static enum emu_status tell(const char *name, enum emu_status status, struct emu
     return status;
 }
 
+static enum emu_status open_one(const char *name, struct emu_json_output *output, bool *on_stdout)
+{
+    const char *path = asked_for(name);
+    struct emu_text error = {0};
+    if (!path)
+        return EMU_OK;
+    *on_stdout = *on_stdout || !strcmp(path, "-");
+    return tell(name, emu_json_output_open(output, path, &error), &error);
+}
+
 enum emu_status emu_launch_files_open(struct emu_launch_files *files)
 {
-    const char *json = asked_for("MESHEMU_JSON");
-    struct emu_text error = {0};
-    *files = (struct emu_launch_files){.record = asked_for("MESHEMU_RECORD")};
-    files->on_stdout =
-        (json && !strcmp(json, "-")) || (files->record && !strcmp(files->record, "-"));
-    if (!json)
-        return EMU_OK;
-    return tell("MESHEMU_JSON", emu_json_output_open(&files->json, json, &error), &error);
+    *files = (struct emu_launch_files){0};
+    enum emu_status status = open_one("MESHEMU_JSON", &files->json, &files->on_stdout);
+    if (status == EMU_OK)
+        status = open_one("MESHEMU_RECORD", &files->record, &files->on_stdout);
+    if (status != EMU_OK)
+        emu_launch_files_discard(files);
+    return status;
 }
 
 static enum emu_status write_json(struct emu_launch_files *files,
@@ -42,20 +51,15 @@ static enum emu_status write_json(struct emu_launch_files *files,
         return EMU_OK;
     emu_json_init_file(&json, files->json.stream);
     emu_launch_to_json(report, &json);
-    enum emu_status status = EMU_ENOMEM;
-    if (emu_json_finish(&json))
-        status = emu_json_output_commit(&files->json, &error);
-    return tell("MESHEMU_JSON", status, &error);
+    return tell("MESHEMU_JSON", emu_json_output_end(&files->json, &json, &error), &error);
 }
 
-static enum emu_status write_record(const struct emu_launch_files *files,
+static enum emu_status write_record(struct emu_launch_files *files,
                                     const struct emu_launch_report *report)
 {
     struct emu_text error = {0};
-    if (!files->record)
-        return EMU_OK;
     enum emu_status status =
-        emu_record_write(report->result, report->roster->mesh, "launch", files->record, &error);
+        emu_record_write(report->result, report->roster->mesh, "launch", &files->record, &error);
     return tell("MESHEMU_RECORD", status, &error);
 }
 
@@ -71,5 +75,6 @@ enum emu_status emu_launch_files_write(struct emu_launch_files *files,
 void emu_launch_files_discard(struct emu_launch_files *files)
 {
     emu_json_output_discard(&files->json);
+    emu_json_output_discard(&files->record);
     *files = (struct emu_launch_files){0};
 }

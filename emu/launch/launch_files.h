@@ -2,7 +2,7 @@
  *
  * MESHEMU_JSON=FILE    the report with its findings, as `meshemu run --json`
  * MESHEMU_RECORD=FILE  the last calls of every rank, as `meshemu run --record`
- * "-" is standard output; unset or empty: none. The report is opened before anything starts, so
+ * "-" is standard output; unset or empty: none. Both are opened before anything starts, so
  * that a place that cannot be written is refused at once; what a file held before stays until then.
  */
 #ifndef EMU_LAUNCH_LAUNCH_FILES_H
@@ -12,9 +12,9 @@
 #include "report/launch_json.h"
 
 struct emu_launch_files {
-    struct emu_json_output json; /* stream NULL: not asked for */
-    const char *record;          /* NULL: not asked for; borrowed of the environment */
-    bool on_stdout;              /* ranks' lines go to standard error */
+    struct emu_json_output json;   /* stream NULL: not asked for */
+    struct emu_json_output record; /* likewise */
+    bool on_stdout;                /* ranks' lines go to standard error */
 };
 
 /* EMU_ESYSTEM, EMU_ENOMEM: a message is on stderr, nothing is left. */

@@ -1,5 +1,6 @@
 #include "report/json_output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,9 +24,64 @@ static mode_t default_mode(void)
     return (mode_t)(0666 & ~mask);
 }
 
-/* A fresh file beside `path`, open for writing. -1 with errno. */
+/* Where an open file may be linked from. */
+#define LINK_MAX_BYTES 32
+static void link_of(int fd, char link[LINK_MAX_BYTES])
+{
+    snprintf(link, LINK_MAX_BYTES, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name in the folder of `path`, which is gone with whoever holds it, whatever ends
+ * that. -1: this file system has none, or there is no /proc to name it by later. */
+static int open_nameless(const char *path)
+{
+    char link[LINK_MAX_BYTES];
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? emu_format("%.*s", (int)(slash - path) + 1, path) : strdup(".");
+    int fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+    free(folder);
+    if (fd < 0)
+        return -1;
+    link_of(fd, link);
+    if (access(link, F_OK) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Give it a name beside `path`, for the rename. NULL with errno. */
+#define NAMES_TRIED 100
+static char *name_it(int fd, const char *path)
+{
+    char link[LINK_MAX_BYTES];
+    link_of(fd, link);
+    for (int i = 0; i < NAMES_TRIED; i++) {
+        char *name = emu_format("%s.%ld-%d", path, (long)getpid(), i);
+        if (!name) {
+            errno = ENOMEM;
+            return NULL;
+        }
+        if (linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+            return name;
+        int reason = errno;
+        free(name);
+        errno = reason;
+        if (reason != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* A fresh file for what is to stand at `path`, open for writing; *name is NULL while it has none.
+ * -1 with errno. */
 static int make_temporary(const char *path, mode_t mode, char **name)
 {
+    *name = NULL;
+    int nameless = open_nameless(path);
+    if (nameless >= 0) {
+        (void)!fchmod(nameless, mode); /* as below */
+        return nameless;
+    }
     char *made = emu_format("%s.XXXXXX", path);
     if (!made) {
         errno = ENOMEM;
@@ -115,12 +171,14 @@ static enum emu_status open_beside(struct emu_json_output *output, char *target,
     if (!stream) {
         enum emu_status status = refuse(error, "write", target);
         close(fd);
-        unlink(temporary);
+        if (temporary)
+            unlink(temporary);
         free(temporary);
         free(target);
         return status;
     }
-    guard(temporary);
+    if (temporary)
+        guard(temporary);
     *output = (struct emu_json_output){.stream = stream, .path = target, .temporary = temporary};
     return EMU_OK;
 }
@@ -168,17 +226,44 @@ static bool close_stream(FILE *stream)
     return !failed;
 }
 
+/* All is written and, where it had none, named. False with errno. */
+static bool make_whole(struct emu_json_output *output)
+{
+    if (output->path && !output->temporary) {
+        if (ferror(output->stream) || fflush(output->stream) != 0)
+            return close_stream(output->stream);
+        output->temporary = name_it(fileno(output->stream), output->path);
+        if (!output->temporary) {
+            int reason = errno;
+            fclose(output->stream);
+            errno = reason;
+            return false;
+        }
+    }
+    return close_stream(output->stream);
+}
+
 enum emu_status emu_json_output_commit(struct emu_json_output *output, struct emu_text *error)
 {
     const char *name = output->path ? output->path : "the JSON report";
     enum emu_status status = EMU_OK;
-    if (!close_stream(output->stream))
+    if (!make_whole(output))
         status = refuse(error, "write", name);
     else if (output->path && rename(output->temporary, output->path) != 0)
         status = refuse(error, "write", name);
     if (status != EMU_OK && output->temporary)
         unlink(output->temporary);
     release(output);
+    return status;
+}
+
+enum emu_status emu_json_output_end(struct emu_json_output *output, struct emu_json *json,
+                                    struct emu_text *error)
+{
+    bool whole = emu_json_finish(json);
+    enum emu_status status = emu_json_output_commit(output, error);
+    assert(whole || status != EMU_OK); /* the stream remembers a failed write */
+    (void)whole;
     return status;
 }
 

@@ -2,14 +2,16 @@
  *
  * "-" is standard output. A file appears whole or not at all: it is written beside its place and
  * renamed. What exists and is no regular file (a pipe, /dev/null) is written directly.
- * A signal that ends the program (INT, TERM, HUP, where they had their default) removes the file
- * that is being written; that holds for one file at a time. Messages are one line without the line
- * break, for the caller to print.
+ * Until it is whole the file has no name, so that nothing is left whatever ends the program. Where
+ * a file system has no such files it has a name, and a signal that ends the program (INT, TERM,
+ * HUP, where they had their default) removes it; that holds for one file at a time. Messages are
+ * one line without the line break, for the caller to print.
  */
 #ifndef EMU_REPORT_JSON_OUTPUT_H
 #define EMU_REPORT_JSON_OUTPUT_H
 
 #include "base/text.h"
+#include "report/json_writer.h"
 
 #include <meshemu/status.h>
 
@@ -18,7 +20,7 @@
 struct emu_json_output {
     FILE *stream;    /* write here; owned unless it is stdout */
     char *path;      /* the file's final name; NULL: the stream is written directly. Owned */
-    char *temporary; /* its name until then; owned */
+    char *temporary; /* its name until then; NULL: it has none. Owned */
 };
 
 /* EMU_ESYSTEM with the reason in *error where it cannot be opened. EMU_ENOMEM. */
@@ -29,6 +31,10 @@ EMU_MUST_CHECK enum emu_status emu_json_output_open(struct emu_json_output *outp
  * Either way the output is finished. */
 EMU_MUST_CHECK enum emu_status emu_json_output_commit(struct emu_json_output *output,
                                                       struct emu_text *error);
+
+/* The same after the last value of a document. */
+EMU_MUST_CHECK enum emu_status emu_json_output_end(struct emu_json_output *output,
+                                                   struct emu_json *json, struct emu_text *error);
 
 /* Close and leave nothing behind. Accepts a zeroed output. */
 void emu_json_output_discard(struct emu_json_output *output);

@@ -1,7 +1,6 @@
 #include "report/record_json.h"
 
 #include "report/finding_json.h"
-#include "report/json_output.h"
 #include "report/mesh_parts_json.h"
 
 static const char *state_of(const struct emu_recorded_call *call)
@@ -67,17 +66,13 @@ void emu_record_to_json(const struct emu_job_result *result, const struct emu_me
 }
 
 enum emu_status emu_record_write(const struct emu_job_result *result, const struct emu_mesh *mesh,
-                                 const char *command, const char *path, struct emu_text *error)
+                                 const char *command, struct emu_json_output *output,
+                                 struct emu_text *error)
 {
-    struct emu_json_output output = {0};
     struct emu_json json;
-    enum emu_status status = emu_json_output_open(&output, path, error);
-    if (status != EMU_OK)
-        return status;
-    emu_json_init_file(&json, output.stream);
+    if (!output->stream)
+        return EMU_OK;
+    emu_json_init_file(&json, output->stream);
     emu_record_to_json(result, mesh, command, &json);
-    if (emu_json_finish(&json))
-        return emu_json_output_commit(&output, error);
-    emu_json_output_discard(&output);
-    return EMU_ENOMEM;
+    return emu_json_output_end(output, &json, error);
 }

@@ -13,7 +13,7 @@
 #define EMU_REPORT_RECORD_JSON_H
 
 #include "check/outcome.h"
-#include "report/json_writer.h"
+#include "report/json_output.h"
 
 #include <meshemu/mesh.h>
 
@@ -21,10 +21,11 @@
 void emu_record_to_json(const struct emu_job_result *result, const struct emu_mesh *mesh,
                         const char *command, struct emu_json *json);
 
-/* The same as a file ("-": standard output), whole or not at all. EMU_ESYSTEM, EMU_ENOMEM: *error
+/* The same into an output, which is finished; nothing where it was not opened. EMU_ESYSTEM: *error
  * says why. */
 EMU_MUST_CHECK enum emu_status emu_record_write(const struct emu_job_result *result,
                                                 const struct emu_mesh *mesh, const char *command,
-                                                const char *path, struct emu_text *error);
+                                                struct emu_json_output *output,
+                                                struct emu_text *error);
 
 #endif

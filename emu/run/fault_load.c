@@ -1,6 +1,7 @@
 #include "run/fault_load.h"
 
 #include "config/source.h"
+#include "fault/expectation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static enum emu_status read_all(const struct loading *l)
 
 static enum emu_status load(const struct loading *l)
 {
-    *l->load = (struct emu_fault_load){.set.world = l->roster->mesh->world};
+    *l->load = (struct emu_fault_load){.set.world = l->roster->mesh->world, .plan = l->plan};
     enum emu_status status = read_all(l);
     if (status != EMU_OK)
         emu_fault_load_finish(l->load);
@@ -156,12 +157,21 @@ uint32_t emu_fault_load_fired(const struct emu_fault_load *load, size_t fault)
     return most;
 }
 
+static const char *skip_of(const struct emu_fault_load *load, size_t fault)
+{
+    struct emu_fault_expectation expected;
+    if (!load->plan)
+        return NULL;
+    emu_fault_expect(&load->faults[fault], load->plan, &expected);
+    return expected.skip;
+}
+
 enum emu_status emu_fault_load_tell(struct emu_fault_load *load)
 {
     load->told = calloc(load->set.count + 1, sizeof *load->told);
     for (size_t i = 0; load->told && i < load->set.count; i++)
-        load->told[i] =
-            (struct emu_fault_told){load->faults[i].spec, emu_fault_load_fired(load, i)};
+        load->told[i] = (struct emu_fault_told){load->faults[i].spec, emu_fault_load_fired(load, i),
+                                                skip_of(load, i)};
     return load->told ? EMU_OK : EMU_ENOMEM;
 }
 
@@ -169,15 +179,20 @@ size_t emu_fault_load_idle(const struct emu_fault_load *load)
 {
     size_t idle = 0;
     for (size_t i = 0; load->told && i < load->set.count; i++)
-        idle += load->told[i].fired == 0;
+        idle += load->told[i].fired == 0 || load->told[i].skip;
     return idle;
 }
 
-void emu_fault_load_name_idle(const struct emu_fault_load *load, const char *prefix,
+void emu_fault_load_name_idle(const struct emu_fault_load *load, bool found, const char *prefix,
                               struct emu_text *out)
 {
-    for (size_t i = 0; load->told && i < load->set.count; i++)
-        if (load->told[i].fired == 0)
-            emu_text_printf(out, "%sthe fault '%s' did not act: nothing met its address\n", prefix,
-                            load->told[i].spec);
+    for (size_t i = 0; load->told && i < load->set.count; i++) {
+        const struct emu_fault_told *told = &load->told[i];
+        const char *skip = told->skip ? told->skip : "nothing met its address";
+        if (told->fired == 0)
+            emu_text_printf(out, "%sthe fault '%s' did not act: %s\n", prefix, told->spec, skip);
+        else if (told->skip && !found)
+            emu_text_printf(out, "%sthe fault '%s' changes nothing here: %s\n", prefix, told->spec,
+                            skip);
+    }
 }

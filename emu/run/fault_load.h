@@ -22,6 +22,7 @@ struct emu_fault_load {
     struct emu_fault *faults; /* owned */
     struct emu_map counters;
     struct emu_fault_set set;
+    const struct emu_plan *plan; /* of the run; NULL: a program of one's own. Borrowed */
     struct emu_fault_told *told; /* set.count entries once it is told; owned */
 };
 
@@ -52,13 +53,13 @@ EMU_MUST_CHECK enum emu_status emu_fault_load_text(const struct emu_roster *rost
 /* After the run: what each fault did, into load->told. EMU_ENOMEM. */
 EMU_MUST_CHECK enum emu_status emu_fault_load_tell(struct emu_fault_load *load);
 
-/* After that: faults that never acted. They prove nothing, so a run with one of them is no success.
- */
+/* After that: faults that never acted, or whose act changes nothing under this plan. They prove
+ * nothing, so a run with one of them that found nothing is no success. */
 size_t emu_fault_load_idle(const struct emu_fault_load *load);
 
 /* "the fault 'crash rank=1 step=9' did not act: nothing met its address", a line for each of them,
- * after `prefix`. */
-void emu_fault_load_name_idle(const struct emu_fault_load *load, const char *prefix,
+ * after `prefix`. found: the run found something, so what acted is not named. */
+void emu_fault_load_name_idle(const struct emu_fault_load *load, bool found, const char *prefix,
                               struct emu_text *out);
 
 /* Accepts a zeroed one. */

@@ -101,17 +101,54 @@ def a_new_report_has_usual_permissions(folder):
     want(stat.S_IMODE(os.stat(path).st_mode) == 0o640, oct(os.stat(path).st_mode))
 
 
-def an_interrupted_report_leaves_nothing(folder):
+def is_writing(pid, folder):
+    """Does the process hold a file of this folder that has begun? It may have no name there."""
+    for fd in os.scandir(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(fd.path).startswith(folder) and os.stat(fd.path).st_size:
+                return True
+        except OSError:     # closed meanwhile
+            pass
+    return False
+
+
+def a_report_that_is_cut_short_leaves_nothing(folder):
     path = os.path.join(folder, "report.json")
-    child = subprocess.Popen([PROGRAM, "mesh", HUGE, "--json", path], stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + TIMEOUT_S
-    while not any(entry.stat().st_size for entry in os.scandir(folder)):
-        want(time.monotonic() < deadline, "no file was begun")
-        time.sleep(0.01)
-    child.send_signal(signal.SIGINT)
-    code = child.wait(TIMEOUT_S)
-    want(code == -signal.SIGINT, f"exit {code}")
-    want(os.listdir(folder) == [], f"left behind: {os.listdir(folder)}")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        child = subprocess.Popen([PROGRAM, "mesh", HUGE, "--json", path], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not is_writing(child.pid, folder):
+            want(time.monotonic() < deadline, "no file was begun")
+            time.sleep(0.01)
+        child.send_signal(number)
+        code = child.wait(TIMEOUT_S)
+        want(code == -number, f"exit {code}")
+        want(os.listdir(folder) == [], f"left behind by {number.name}: {os.listdir(folder)}")
+
+
+def tokens_of(folder):
+    config = os.path.join(folder, "tokens.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("mesh: dp=2\nmodel: {kind: linear, features: 1}\ndata: {tokens: [[[2]], [[4]]]}\n"
+                   "train: {steps: 3}\n")
+    return config
+
+
+def a_run_says_why_it_cannot_write(folder):
+    config = tokens_of(folder)
+    for option in ("--json", "--record"):
+        done = run("run", config, "--quiet", option, "/dev/full")
+        want(done.returncode == 3 and "No space left" in done.stderr, done)
+        done = run("run", config, "--quiet", option, os.path.join(folder, "none", "x"))
+        want(done.returncode == 3 and "No such file" in done.stderr, done)
+        want(not done.stdout, f"{option}: it ran all the same: {done.stdout}")
+    want(os.listdir(folder) == ["tokens.yaml"], f"left behind: {os.listdir(folder)}")
+
+
+def a_fault_that_changes_nothing_here_is_no_success(folder):
+    done = run("run", tokens_of(folder), "--quiet", "--fault", "transposed_mesh rank=0")
+    want(done.returncode == 2, done)
+    want("changes nothing here: dp and tp are not of one size" in done.stderr, done.stderr)
 
 
 def one_rank_of_the_largest_mesh_needs_little_memory(_):
@@ -172,7 +209,9 @@ FACTS = [a_reader_that_leaves_is_an_error_not_a_death, a_full_disk_is_an_error,
          a_recipe_that_cannot_be_shown_is_an_error,
          a_device_is_written_to_not_replaced, a_limit_on_file_sizes_leaves_the_old_report,
          a_report_replaces_the_file_behind_a_link, a_new_report_has_usual_permissions,
-         an_interrupted_report_leaves_nothing, one_rank_of_the_largest_mesh_needs_little_memory,
+         a_report_that_is_cut_short_leaves_nothing, a_run_says_why_it_cannot_write,
+         a_fault_that_changes_nothing_here_is_no_success,
+         one_rank_of_the_largest_mesh_needs_little_memory,
          every_rank_of_a_large_mesh_can_be_listed, a_terminal_gets_short_lists_a_pipe_all,
          completion_offers_what_the_table_holds]
 

@@ -191,3 +191,23 @@ Test(launch_faults, a_wrong_spec_starts_nothing)
     cr_expect_eq(emu_launch(&options, step, NULL, &outcome), EMU_EINVAL);
     cr_expect_null(outcome);
 }
+
+Test(launch_faults, an_environment_that_cannot_be_followed_starts_nothing)
+{
+    static const struct {
+        const char *name, *value;
+        enum emu_status status;
+    } asked[] = {{"MESHEMU_CPU_VARIANT", "avx3", EMU_EINVAL},
+                 {"MESHEMU_WAYS", "few", EMU_EINVAL},
+                 {"MESHEMU_JSON", "/nonexistent/report", EMU_ESYSTEM},
+                 {"MESHEMU_RECORD", "/nonexistent/record", EMU_ESYSTEM}};
+    struct emu_launch_options options = {.mesh = "dp=2,tp=2"};
+    struct emu_outcome *outcome = NULL;
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        setenv(asked[i].name, asked[i].value, 1);
+        cr_expect_eq(emu_launch(&options, step, NULL, &outcome), asked[i].status, "%s",
+                     asked[i].name);
+        unsetenv(asked[i].name);
+    }
+    cr_expect_null(outcome);
+}
