@@ -119,7 +119,7 @@ struct emu_train_config {
 
 struct emu_checks_config {
     uint64_t every, oracle_every;
-    bool ledger, oracle;
+    bool ledger, oracle, checksums;
 };
 
 struct emu_config {

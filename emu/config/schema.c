@@ -238,6 +238,8 @@ static const struct emu_key rows[] = {
          .help = "the same step on a mesh of one"),
     SIZE("checks.oracle_every", checks.oracle_every, .fallback = "1",
          .help = "steps between two comparisons with the oracle"),
+    FLAG("checks.checksums", checks.checksums, .fallback = "true",
+         .help = "sums of the bytes that collectives move"),
 
     KEY(SECTION, "precision", .flag = AT(precision.given), .nullable = true, .bare = true,
         .help = "bytes per element, for accounting"),

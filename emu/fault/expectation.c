@@ -108,6 +108,10 @@ static const char *skip_of_call(const struct emu_fault *fault, const struct emu_
         return company == 0 && inside ? "calls of one rank alone have no phases" : NULL;
     case EMU_FAULT_FLIP_RESULT:
         return keeps_part(fault, plan) ? "the rank keeps but a part of that result" : NULL;
+    case EMU_FAULT_FLIP_DEPOSIT:
+        if (!plan->config->checks.checksums)
+            return "checks.checksums is off";
+        return company == 0 ? "nobody calls anybody on a mesh of one rank" : NULL;
     case EMU_FAULT_FLIP_INPUT:
         if (company > 0 && !plan->config->checks.oracle)
             return "only the oracle can see it, and checks.oracle is off";

@@ -116,7 +116,7 @@ static enum emu_status run_ranks(const struct emu_launch_options *options,
         .raw_output = options->raw_output,
         .only_output = -1,
         .keep_going = options->keep_going,
-        .checksums = true,
+        .checksums = !options->no_checksums,
         .keep_records = files->record.stream != NULL,
         .output_fd = files->on_stdout ? STDERR_FILENO : STDOUT_FILENO,
     };

@@ -156,7 +156,7 @@ static enum emu_status start(struct training *training, const struct emu_trainin
             config->stall_after_ns > 0 ? (uint64_t)config->stall_after_ns : options->stall_after_ns,
         .stop_grace_ns = options->stop_grace_ns ? options->stop_grace_ns : config->stop_grace_ns,
         .keep_records = options->keep_records,
-        .checksums = true,
+        .checksums = config->checks.checksums,
         .only_output = options->only_output,
         .pin = training->pin,
         .hold_on_finding = options->stop_on_finding,

@@ -36,6 +36,8 @@ struct emu_launch_options {
                                 inside a call without moving on, counted per wait; default: none, it
                                 is never a fault */
     uint64_t stop_grace_ns;  /* how long all others may wait for a stopped rank; default: 2 s */
+    bool no_checksums; /* do not sum what collectives move: nothing then answers EMU_ECORRUPT, and
+                          long payloads from and into arenas go straight there */
 };
 
 struct emu_outcome; /* what happened; owned by the caller */

@@ -33,7 +33,8 @@ static void expect_round_trip(const char *text)
 }
 
 #define DEFAULTS                                                                                   \
-    "\"checks\": {\"every\": 1, \"ledger\": true, \"oracle\": true, \"oracle_every\": 1}, "        \
+    "\"checks\": {\"every\": 1, \"ledger\": true, \"oracle\": true, \"oracle_every\": 1, "         \
+    "\"checksums\": true}, "                                                                       \
     "\"precision\": null, \"batch\": {\"micro\": 1, \"microbatches\": 1}, \"recompute\": "         \
     "\"none\", \"sequence_parallel\": false, \"dropout\": true, \"flash\": false, \"faults\": "    \
     "[], "                                                                                         \

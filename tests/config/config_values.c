@@ -32,7 +32,7 @@ Test(config_values, mesh_alone_gives_all_defaults)
     cr_expect(c->optimizer.epsilon == 1e-8 && c->optimizer.weight_decay == 0);
     cr_expect(c->optimizer.over_dp && c->optimizer.over_cp && !c->optimizer.over_given);
     cr_expect(c->train.steps == 20 && c->train.seed == 1);
-    cr_expect(c->checks.every == 1 && c->checks.oracle_every == 1);
+    cr_expect(c->checks.every == 1 && c->checks.oracle_every == 1 && c->checks.checksums);
     cr_expect(c->checks.ledger && c->checks.oracle);
     cr_expect(!c->precision.given && c->batch.micro == 1 && c->batch.microbatches == 1);
     cr_expect_eq(c->stall_after_ns, -1);
@@ -117,7 +117,7 @@ Test(config_values, loop_and_optimizer_keys_land_in_their_fields)
         good("mesh: dp=2\n"
              "optimizer: {kind: momentum, lr: 0.5, momentum: 0.25, shard: zero2, over: [cp]}\n"
              "train: {steps: 3, seed: 9223372036854775807, schedule: gpipe}\n"
-             "checks: {every: 2, ledger: false, oracle: false, oracle_every: 5}\n"
+             "checks: {every: 2, ledger: false, oracle: false, oracle_every: 5, checksums: false}\n"
              "faults: [crash rank=1 step=1, \"nan rank=0\"]\n"
              "stall_after: 1.5s\n"
              "stop_grace: 10ms\n");
@@ -127,7 +127,7 @@ Test(config_values, loop_and_optimizer_keys_land_in_their_fields)
     cr_expect(c->optimizer.over_given && !c->optimizer.over_dp && c->optimizer.over_cp);
     cr_expect(c->train.steps == 3 && c->train.schedule == EMU_GPIPE);
     cr_expect_eq(c->train.seed, (uint64_t)INT64_MAX);
-    cr_expect(c->checks.every == 2 && c->checks.oracle_every == 5);
+    cr_expect(c->checks.every == 2 && c->checks.oracle_every == 5 && !c->checks.checksums);
     cr_expect(!c->checks.ledger && !c->checks.oracle);
     cr_assert_eq(c->fault_count, 2);
     cr_expect_str_eq(c->faults[0], "crash rank=1 step=1");
