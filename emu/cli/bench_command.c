@@ -28,10 +28,10 @@ static int print_plan(const struct emu_arguments *arguments,
 }
 
 static int write_json(const struct emu_arguments *arguments, const struct emu_bench *bench,
-                      struct emu_json_output *output)
+                      const struct emu_job_result *result, struct emu_json_output *output)
 {
     struct emu_text error = {0};
-    bool whole = emu_bench_write_json(bench, output->stream);
+    bool whole = emu_bench_write_json(bench, &result->findings, output->stream);
     enum emu_status status = emu_json_output_commit(output, &error);
     int code = EMU_EXIT_PASS;
     if (status != EMU_OK || !whole)
@@ -61,7 +61,7 @@ static int report(const struct emu_arguments *arguments, const struct emu_bench 
     emu_text_finish(&findings);
     int code = out == stdout ? emu_print_flush() : EMU_EXIT_PASS;
     if (code == EMU_EXIT_PASS && json)
-        code = write_json(arguments, bench, output);
+        code = write_json(arguments, bench, result, output);
     if (code != EMU_EXIT_PASS)
         return code;
     if (result->interrupted)

@@ -3,6 +3,7 @@
 #include "account/book_print.h"
 #include "base/number.h"
 #include "os/cpu.h"
+#include "report/finding_json.h"
 #include "report/json_writer.h"
 
 #include <inttypes.h>
@@ -95,7 +96,8 @@ static void put_launch(const struct emu_bench *bench, struct emu_json *json)
     emu_json_object_end(json);
 }
 
-bool emu_bench_write_json(const struct emu_bench *bench, FILE *out)
+bool emu_bench_write_json(const struct emu_bench *bench, const struct emu_findings *findings,
+                          FILE *out)
 {
     struct emu_json json;
     emu_json_init_file(&json, out);
@@ -109,6 +111,8 @@ bool emu_bench_write_json(const struct emu_bench *bench, FILE *out)
         if (emu_bench_row_measured(&bench->rows[i]))
             put_row(bench, &bench->rows[i], &json);
     emu_json_array_end(&json);
+    emu_json_key(&json, "findings");
+    emu_findings_to_json(findings, bench->request.roster, &json);
     emu_json_object_end(&json);
     return emu_json_finish(&json);
 }

@@ -4,10 +4,13 @@
 
 #include "bench/bench_rows.h"
 
+#include <meshemu/finding.h>
+
 #include <stdio.h>
 
 /* false: a write failed. */
-bool emu_bench_write_json(const struct emu_bench *bench, FILE *out);
+bool emu_bench_write_json(const struct emu_bench *bench, const struct emu_findings *findings,
+                          FILE *out);
 
 /* The table of the rows that were measured; then what is wrong, with rank and element. */
 void emu_bench_print_text(const struct emu_bench *bench, FILE *out);

@@ -84,3 +84,10 @@ int emu_print_open_json(const struct emu_command *command, const char *path,
     emu_text_finish(&error);
     return code;
 }
+
+int emu_print_two_outputs(const struct emu_command *command, const char *json, const char *record)
+{
+    if (json && record && !strcmp(json, record))
+        return emu_print_usage_error(command, "--json and --record both go to '%s'", json);
+    return EMU_EXIT_PASS;
+}

@@ -22,6 +22,9 @@ int emu_print_unknown_command(const char *name);
 int emu_print_open_json(const struct emu_command *command, const char *path,
                         struct emu_json_output *output);
 
+/* --json and --record of one command: a usage error where both go to one place. */
+int emu_print_two_outputs(const struct emu_command *command, const char *json, const char *record);
+
 /* The system refused: one line on standard error. */
 int emu_print_refusal(const struct emu_command *command, const char *why);
 

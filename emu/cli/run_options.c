@@ -105,6 +105,9 @@ int emu_run_options_run(const struct emu_arguments *arguments)
     if (code == EMU_EXIT_PASS && emu_arguments_has(arguments, "pin") &&
         emu_arguments_has(arguments, "no-pin"))
         code = emu_print_usage_error(arguments->command, "--pin and --no-pin exclude each other");
+    if (code == EMU_EXIT_PASS)
+        code = emu_print_two_outputs(arguments->command, emu_arguments_value(arguments, "json"),
+                                     emu_arguments_value(arguments, "record"));
     if (code == EMU_EXIT_PASS) {
         read_flags(arguments, &made.options);
         code = collect_lists(arguments, &made) ? emu_command_run(&made.options)

@@ -58,6 +58,9 @@ static int read_options(struct session *session)
         return emu_print_usage_error(arguments->command,
                                      "--timeout '%s': above zero is allowed, " EMU_DURATION_HINT,
                                      timeout);
+    int code = emu_print_two_outputs(arguments->command, session->json, session->record);
+    if (code != EMU_EXIT_PASS)
+        return code;
     if (repeat && (!emu_parse_u64(repeat, &session->repeats.asked) || session->repeats.asked == 0 ||
                    session->repeats.asked > MOST_REPEATS))
         return emu_print_usage_error(
