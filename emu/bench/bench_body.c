@@ -1,5 +1,6 @@
 #include "bench/bench_body.h"
 
+#include "bench/bench_coefficients.h"
 #include "bench/sample_stats.h"
 #include "os/clock.h"
 #include "os/cpu.h"
@@ -24,7 +25,8 @@ struct member {
     struct emu_group members;
     uint32_t me;
     unsigned char *input, *output;
-    uint64_t *samples; /* rank 0 alone */
+    uint64_t *coefficients; /* NULL: none */
+    uint64_t *samples;      /* rank 0 alone */
     uint64_t arrivals;
 };
 
@@ -48,6 +50,8 @@ static struct emu_call call_of(const struct member *member, const struct emu_ben
                              .input = member->input,
                              .output = member->output,
                              .label = "bench",
+                             .ledger = member->coefficients,
+                             .ledger_count = request->coefficients,
                              .file = __FILE__,
                              .line = __LINE__};
 }
@@ -93,7 +97,7 @@ static enum emu_status check_barrier(struct member *member, struct emu_bench_row
         uint64_t seen = atomic_load_explicit(&arrivals[emu_group_member(&member->members, i)],
                                              memory_order_acquire);
         if (seen < number && wrong++ == 0)
-            first = (struct emu_bench_complaint){i, (double)number, (double)seen};
+            first = (struct emu_bench_complaint){i, (double)number, (double)seen, false};
     }
     if (status == EMU_OK && wrong > 0)
         note_wrong(member, row, wrong, &first);
@@ -120,10 +124,14 @@ static enum emu_status check_data(struct member *member, struct emu_bench_row *r
     memset(member->output, 0xa5, row->shape.output * emu_dtype_bytes(data.dtype));
     if (emu_bench_op_reads(row->op, is_root))
         emu_bench_data_fill(&data, member->input);
+    emu_bench_coefficients_fill(&data, member->coefficients, request->coefficients);
     enum emu_status status = perform(member, &call);
-    if (status != EMU_OK || !emu_bench_op_writes(row->op, is_root))
+    if (status != EMU_OK)
         return status;
-    uint64_t wrong = emu_bench_data_verify(&data, member->output, &first);
+    uint64_t wrong =
+        emu_bench_coefficients_verify(&data, member->coefficients, request->coefficients, &first);
+    if (emu_bench_op_writes(row->op, is_root))
+        wrong += emu_bench_data_verify(&data, member->output, &first);
     if (wrong > 0)
         note_wrong(member, row, wrong, &first);
     return EMU_OK;
@@ -240,7 +248,10 @@ static enum emu_status prepare(struct member *member)
     uint64_t bytes = member->bench->buffer_bytes ? member->bench->buffer_bytes : 1;
     member->output = emu_rank_alloc(member->rank, bytes);
     member->input = request->in_place ? member->output : emu_rank_alloc(member->rank, bytes);
-    if (!member->output || !member->input)
+    if (request->coefficients)
+        member->coefficients =
+            emu_rank_alloc(member->rank, request->coefficients * sizeof(uint64_t));
+    if (!member->output || !member->input || (request->coefficients && !member->coefficients))
         return EMU_ENOMEM;
     if (member->id != 0)
         return EMU_OK;

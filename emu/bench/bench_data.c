@@ -7,7 +7,7 @@
 #define PLACE_OF_NOBODY UINT64_MAX /* a(member) depends on no place, b(place) on no member */
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014) over the three numbers. */
-static uint64_t mix(uint64_t source, uint64_t place, uint64_t salt)
+uint64_t emu_bench_draw(uint64_t source, uint64_t place, uint64_t salt)
 {
     uint64_t x = source * UINT64_C(0xd1b54a32d192ed03) + place * UINT64_C(0x9e3779b97f4a7c15) +
                  salt * UINT64_C(0x8cb92ba72f3d8dd7);
@@ -18,17 +18,17 @@ static uint64_t mix(uint64_t source, uint64_t place, uint64_t salt)
 
 static uint64_t of_member(const struct emu_bench_data *data, uint64_t member)
 {
-    return 1 + mix(member, PLACE_OF_NOBODY, data->salt) % 7;
+    return 1 + emu_bench_draw(member, PLACE_OF_NOBODY, data->salt) % 7;
 }
 
 static uint64_t of_place(const struct emu_bench_data *data, uint64_t place)
 {
-    return mix(PLACE_OF_NOBODY, place, data->salt) & 15;
+    return emu_bench_draw(PLACE_OF_NOBODY, place, data->salt) & 15;
 }
 
 static uint64_t moved_value(const struct emu_bench_data *data, uint64_t source, uint64_t place)
 {
-    return mix(source, place, data->salt) & (data->dtype == EMU_U8 ? 0xff : 0xffff);
+    return emu_bench_draw(source, place, data->salt) & (data->dtype == EMU_U8 ? 0xff : 0xffff);
 }
 
 /* What member `source` puts in at `place` of its input. */
@@ -170,7 +170,7 @@ uint64_t emu_bench_data_verify(const struct emu_bench_data *data, const void *ou
             continue;
         if (wrong++ == 0)
             *first = (struct emu_bench_complaint){i, decode(data->dtype, right),
-                                                  decode(data->dtype, from + i * size)};
+                                                  decode(data->dtype, from + i * size), false};
     }
     return wrong;
 }

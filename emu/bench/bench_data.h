@@ -29,9 +29,13 @@ struct emu_bench_data {
 
 /* The first element that is wrong. */
 struct emu_bench_complaint {
-    uint64_t position; /* element of the output */
+    uint64_t position; /* element of the output, or coefficient */
     double expected, got;
+    bool is_coefficient;
 };
+
+/* The hash of three numbers with which all values are drawn. */
+uint64_t emu_bench_draw(uint64_t source, uint64_t place, uint64_t salt);
 
 void emu_bench_data_init(struct emu_bench_data *data);
 

@@ -70,7 +70,9 @@ void emu_bench_finish(struct emu_bench *bench)
 uint64_t emu_bench_arena_bytes(const struct emu_bench *bench)
 {
     const uint64_t line = 64; /* the arena's alignment */
-    return 2 * ((bench->buffer_bytes + line - 1) / line * line) + line;
+    uint64_t buffer = (bench->buffer_bytes + line - 1) / line * line;
+    uint64_t coefficients = bench->request.coefficients * sizeof(uint64_t);
+    return 2 * buffer + (coefficients + line - 1) / line * line + line;
 }
 
 bool emu_bench_row_measured(const struct emu_bench_row *row)

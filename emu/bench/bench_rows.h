@@ -31,6 +31,7 @@
 
 #define EMU_BENCH_ROOT_MOVES (-1) /* by one with every call, so that no rank runs ahead */
 #define EMU_BENCH_MAX_ITERATIONS UINT64_C(1000000)
+#define EMU_BENCH_MAX_COEFFICIENTS UINT64_C(1048576)
 
 struct emu_bench_request {
     const struct emu_roster *roster; /* borrowed */
@@ -42,12 +43,13 @@ struct emu_bench_request {
     enum emu_op reduce;
     int64_t root; /* group rank, or EMU_BENCH_ROOT_MOVES */
     bool in_place;
-    bool pin;            /* rank i to allowed processor i modulo their number */
-    bool checksums;      /* of payloads, as `run` has them; nothing is lent then */
-    bool launch;         /* tell of the launch, too */
-    uint64_t iterations; /* 0: as many as fit into time_ns, 5 to 20000 */
-    uint64_t time_ns;    /* of a row */
-    int64_t warmup;      /* calls; -1: 1 to 20, at most a quarter of time_ns */
+    bool pin;              /* rank i to allowed processor i modulo their number */
+    bool checksums;        /* of payloads, as `run` has them; nothing is lent then */
+    uint32_t coefficients; /* exact ones, that travel with every call but messages */
+    bool launch;           /* tell of the launch, too */
+    uint64_t iterations;   /* 0: as many as fit into time_ns, 5 to 20000 */
+    uint64_t time_ns;      /* of a row */
+    int64_t warmup;        /* calls; -1: 1 to 20, at most a quarter of time_ns */
 };
 
 struct emu_bench_row {
@@ -60,7 +62,7 @@ struct emu_bench_row {
     _Atomic uint32_t claimed;
     _Atomic uint64_t slowest_ns; /* all iterations, of the rank that took longest */
     _Atomic uint64_t checked;    /* calls that a rank has verified */
-    _Atomic uint64_t wrong;      /* elements; barrier: members that had not arrived */
+    _Atomic uint64_t wrong;      /* elements and coefficients; barrier: members not arrived */
     uint32_t complaining;        /* the rank, where wrong */
     struct emu_bench_complaint complaint;
 };

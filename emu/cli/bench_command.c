@@ -136,6 +136,7 @@ static const struct emu_option options[] = {
     {"warmup", "N", "calls before them (default: 1 to 20, by time)", false},
     {"pin", NULL, "bind rank i to processor i modulo their number", false},
     {"checksums", NULL, "sum payloads, too, as run does", false},
+    {"coefficients", "N", "exact coefficients beside the data, as in run", false},
     {"launch", NULL, "also time to the first barrier, and memory of a rank", false},
     {"plan", NULL, "print which payloads go which way, and run nothing", false},
     {"json", "FILE|-", "write the report as JSON; - is standard output", false},

@@ -44,6 +44,7 @@ static void put_setting(const struct emu_bench *bench, struct emu_json *json)
     emu_json_put_string(json, "reduce", emu_op_name(request->reduce));
     emu_json_put_bool(json, "in_place", request->in_place);
     emu_json_put_bool(json, "pinned", request->pin);
+    emu_json_put_u64(json, "coefficients", request->coefficients);
     emu_json_key(json, "root"); /* null: it moves on with each call */
     if (request->root == EMU_BENCH_ROOT_MOVES)
         emu_json_null(json);
@@ -134,8 +135,11 @@ static void print_setting(const struct emu_bench *bench, FILE *out)
         fputs("the root moves on with each call", out);
     else
         fprintf(out, "root %" PRId64, request->root);
-    fprintf(out, "\nsignatures, recorders and supervision on, %s\n\n",
+    fprintf(out, "\nsignatures, recorders and supervision on, %s",
             request->checksums ? "payload checksums too" : "no payload checksum");
+    if (request->coefficients)
+        fprintf(out, ", %" PRIu32 " coefficients a call", request->coefficients);
+    fputs("\n\n", out);
 }
 
 static void print_row(const struct emu_bench *bench, const struct emu_bench_row *row, FILE *out)
@@ -159,11 +163,11 @@ static void print_complaint(const struct emu_bench_row *row, FILE *out)
         return;
     }
     fprintf(out,
-            "wrong: %s of %" PRIu64 " bytes: rank %" PRIu32 " got %s at element %" PRIu64
+            "wrong: %s of %" PRIu64 " bytes: rank %" PRIu32 " got %s at %s %" PRIu64
             " where %s is right; %" PRIu64 " wrong on all ranks\n",
             emu_bench_op_name(row->op), row->shape.bytes, row->complaining,
-            emu_number_f64(first->got, got), first->position,
-            emu_number_f64(first->expected, expected),
+            emu_number_f64(first->got, got), first->is_coefficient ? "coefficient" : "element",
+            first->position, emu_number_f64(first->expected, expected),
             atomic_load_explicit(&row->wrong, memory_order_relaxed));
 }
 

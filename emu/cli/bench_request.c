@@ -168,6 +168,11 @@ static int read_what(const struct emu_arguments *arguments, struct emu_bench_req
     request->pin = emu_arguments_has(arguments, "pin");
     request->checksums = emu_arguments_has(arguments, "checksums");
     request->launch = emu_arguments_has(arguments, "launch");
+    uint64_t coefficients = 0;
+    code = read_number(arguments, "coefficients", 0, EMU_BENCH_MAX_COEFFICIENTS, &coefficients);
+    if (code != EMU_EXIT_PASS)
+        return code;
+    request->coefficients = (uint32_t)coefficients;
     const char *bytes = emu_arguments_value(arguments, "bytes");
     if (!emu_byte_range_parse(bytes ? bytes : DEFAULT_RANGE, &request->range))
         return emu_print_usage_error(arguments->command, "--bytes '%s': %s", bytes,
