@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "comm/rank.h"
 #include "os/stopwatch.h"
+#include "seg/note.h"
+#include "seg/sites.h"
 
 #include <stdbool.h>
 
@@ -20,6 +22,10 @@ struct emu_rank {
     const struct emu_roster *roster;
     uint32_t id;
     bool strict;
+    struct emu_site_index sites;  /* with a segment only, like the next three */
+    uint64_t recorded;            /* calls in the flight recorder */
+    const struct emu_call *noted; /* the call that is on its way down the stack, if any */
+    struct emu_note note;         /* of it */
     struct emu_arena arena;
     struct emu_layer *top;   /* asked-recorder */
     struct emu_layer *below; /* wire-recorder: where emu_rank_push puts layers on */
@@ -30,6 +36,11 @@ struct emu_rank {
     struct emu_phase_watch phases;
     struct emu_stopwatch stopwatch;
 };
+
+/* The note of a call that is being started, but for its index. A filter may have put another call
+ * in the place of the one that the asked-recorder saw: where it has not, the note is made only
+ * once. */
+void emu_rank_note(struct emu_rank *rank, const struct emu_call *call, struct emu_note *note);
 
 /* Backends and recorders. NULL: no memory. */
 struct emu_layer *emu_shm_backend_create(struct emu_rank *rank);

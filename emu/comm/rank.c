@@ -25,6 +25,7 @@ static enum emu_status stack(struct emu_rank *rank, struct emu_layer *backend)
     rank->top = asked ? asked : rank->top;
     if (!asked) {
         destroy_layers(rank->top);
+        emu_site_index_finish(&rank->sites);
         free(rank);
         return EMU_ENOMEM;
     }
@@ -42,6 +43,10 @@ enum emu_status emu_rank_create(const struct emu_segment *segment, uint32_t id,
     made->roster = segment->roster;
     made->id = id;
     emu_arena_init(&made->arena, emu_segment_arena(segment, id), segment->arena_bytes);
+    if (emu_site_index_init(&made->sites, segment, id)) {
+        free(made);
+        return EMU_ENOMEM;
+    }
     enum emu_status status = stack(made, emu_shm_backend_create(made));
     if (!status)
         *rank = made;
@@ -69,6 +74,7 @@ void emu_rank_destroy(struct emu_rank *rank)
     if (!rank)
         return;
     destroy_layers(rank->top);
+    emu_site_index_finish(&rank->sites);
     free(rank->sent_to);
     free(rank);
 }
@@ -87,6 +93,16 @@ const struct emu_segment *emu_rank_segment(const struct emu_rank *rank)
 const struct emu_roster *emu_rank_roster(const struct emu_rank *rank)
 {
     return rank->roster;
+}
+
+void emu_rank_note(struct emu_rank *rank, const struct emu_call *call, struct emu_note *note)
+{
+    if (call == rank->noted) { /* const, and alive until it is started */
+        *note = rank->note;
+        return;
+    }
+    emu_note_of(call, 0, note);
+    note->site = emu_site_find(&rank->sites, call, rank->recorded);
 }
 
 void emu_rank_set_strict(struct emu_rank *rank, bool strict)

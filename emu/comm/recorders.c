@@ -17,7 +17,6 @@ struct recorder {
     struct emu_layer layer;
     struct emu_traffic *traffic;
     struct emu_counts counts; /* asked only */
-    uint64_t begun;           /* asked only: calls in the flight recorder */
 };
 
 /* A message counts where the two ranks lie beside each other. */
@@ -86,20 +85,20 @@ static enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *re
     return layer->below->ops->wait(layer->below, request);
 }
 
-static void record_begin(struct recorder *recorder, const struct emu_call *call, uint64_t index)
+static void record_begin(struct emu_rank *rank, const struct emu_call *call, uint64_t index)
 {
-    const struct emu_rank *rank = recorder->layer.rank;
     if (!rank->segment)
         return;
-    struct emu_note note;
-    emu_note_of(call, index, &note);
-    emu_recorder_begin(rank->segment, rank->id, recorder->begun, &note);
+    rank->noted = NULL;
+    emu_rank_note(rank, call, &rank->note);
+    rank->note.index = index;
+    rank->noted = call;
+    emu_recorder_begin(rank->segment, rank->id, rank->recorded, &rank->note);
     emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_BEFORE);
 }
 
-static void record_end(struct recorder *recorder, uint64_t number, enum emu_status status)
+static void record_end(const struct emu_rank *rank, uint64_t number, enum emu_status status)
 {
-    const struct emu_rank *rank = recorder->layer.rank;
     if (rank->segment) {
         emu_recorder_end(rank->segment, rank->id, number, status);
         emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_NONE);
@@ -110,14 +109,17 @@ static enum emu_status asked_start(struct emu_layer *layer, const struct emu_cal
                                    struct emu_request **request)
 {
     struct recorder *recorder = recorder_of(layer);
-    uint64_t *index = emu_counts_of(&recorder->counts, layer->rank->roster, call);
+    struct emu_rank *rank = layer->rank;
+    uint64_t *index = emu_counts_of(&recorder->counts, rank->roster, call);
     count(recorder->traffic, call);
-    record_begin(recorder, call, index ? *index : 0);
-    uint64_t number = recorder->begun++;
+    record_begin(rank, call, index ? *index : 0);
+    uint64_t number = rank->recorded;
     struct emu_request *begun = NULL;
     enum emu_status status = layer->below->ops->start(layer->below, call, &begun);
+    rank->noted = NULL;
+    rank->recorded++;
     if (status) {
-        record_end(recorder, number, status);
+        record_end(rank, number, status);
         return status;
     }
     if (index) /* a refused call has no number of its own */
@@ -131,7 +133,7 @@ static enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *r
 {
     uint64_t number = request->record; /* the request is gone after its wait */
     enum emu_status status = layer->below->ops->wait(layer->below, request);
-    record_end(recorder_of(layer), number, status);
+    record_end(layer->rank, number, status);
     return status;
 }
 

@@ -114,7 +114,7 @@ static inline void shm_finish(struct shm_request *request, enum emu_status statu
 /* The group as this rank sees it, which must be a member; filled in by the first call of it. */
 struct shm_group *shm_group_of(struct shm_backend *backend, uint32_t id);
 
-/* Fill in a new request. EMU_ENOMEM: nothing to undo. */
+/* Fill in a new request, whose note has all but its index. EMU_ENOMEM: nothing to undo. */
 enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request);
 void shm_collective_release(struct shm_request *request);
 

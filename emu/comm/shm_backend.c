@@ -86,7 +86,6 @@ static bool step_all(struct shm_backend *backend)
 static enum emu_status report_refusal(struct shm_backend *backend, const struct emu_call *call,
                                       const struct emu_refusal *refusal)
 {
-    struct emu_note note;
     struct emu_incident incident = {
         .cause = EMU_INCIDENT_ARGUMENT,
         .status = refusal->status,
@@ -94,8 +93,7 @@ static enum emu_status report_refusal(struct shm_backend *backend, const struct 
         .group = call->group,
         .enabled_ns = emu_clock_ns(),
     };
-    emu_note_of(call, 0, &note);
-    emu_note_view(&note, backend->segment->roster, &incident.call);
+    emu_call_view_of(backend->segment, call, &incident.call);
     memcpy(incident.text, refusal->text, sizeof incident.text);
     emu_incident_append(backend->segment, &incident);
     return refusal->status;
@@ -121,7 +119,7 @@ static enum emu_status prepare(struct shm_backend *backend, struct shm_request *
     const struct emu_call *call = &request->base.call;
     if (shm_is_message(request)) {
         uint64_t *number = emu_counts_of(&backend->counts, backend->segment->roster, call);
-        emu_note_of(call, number ? (*number)++ : 0, &request->note);
+        request->note.index = number ? (*number)++ : 0;
         return EMU_OK;
     }
     if (call->group == EMU_GROUP_SELF || shm_group_of(backend, call->group)->ring.size == 1) {
@@ -160,6 +158,7 @@ static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call 
     if (!made)
         return EMU_ENOMEM;
     made->base.call = *call;
+    emu_rank_note(layer->rank, call, &made->note);
     enum emu_status status = prepare(backend, made);
     if (status) {
         keep_for_later(backend, made);

@@ -87,7 +87,7 @@ static void report(const struct shm_backend *backend, const struct shm_request *
         .index = request->note.index,
         .enabled_ns = emu_clock_ns(),
     };
-    emu_note_view(&request->note, backend->segment->roster, &incident.call);
+    emu_note_view(backend->segment, backend->id, &request->note, &incident.call);
     snprintf(incident.text, sizeof incident.text, "bytes from %" PRIu64 " on",
              own->rounds_taken * own->group->ring.chunk_bytes);
     emu_incident_append(backend->segment, &incident);

@@ -87,7 +87,7 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
         return EMU_ENOMEM;
     enum emu_status status = copy_input(request);
     if (!status)
-        emu_note_of(call, group->next_index++, &request->note);
+        request->note.index = group->next_index++;
     return status;
 }
 

@@ -38,7 +38,7 @@ static void fail_peer(struct shm_backend *backend, struct shm_request *request)
         .enabled_ns = atomic_load_explicit(&emu_board_of(backend->segment, peer)->gone_ns,
                                            memory_order_acquire),
     };
-    emu_note_view(&request->note, NULL, &incident.call);
+    emu_note_view(backend->segment, backend->id, &request->note, &incident.call);
     emu_incident_append(backend->segment, &incident);
     shm_finish(request, EMU_EPEER);
 }
@@ -182,8 +182,8 @@ static void refuse_message(struct shm_backend *backend, struct shm_request *requ
         .index = request->note.index,
         .enabled_ns = emu_clock_ns(),
     };
-    emu_note_view(&request->note, NULL, &incident.call);
-    emu_note_view(sent, NULL, &incident.sent);
+    emu_note_view(backend->segment, backend->id, &request->note, &incident.call);
+    emu_note_view(backend->segment, request->base.call.peer, sent, &incident.sent);
     snprintf(incident.text, sizeof incident.text,
              "a message of %" PRIu64 " %s met a receive of up to %" PRIu64 " %s", sent->count,
              emu_dtype_name((enum emu_dtype)sent->dtype), request->base.call.count,

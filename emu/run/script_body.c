@@ -40,7 +40,6 @@ static enum emu_status report(const struct performer *p, const struct emu_call *
                               uint32_t group, const char *text)
 {
     const struct emu_segment *segment = emu_rank_segment(p->rank);
-    struct emu_note note;
     struct emu_incident incident = {
         .cause = EMU_INCIDENT_ARGUMENT,
         .status = EMU_EINVAL,
@@ -49,10 +48,8 @@ static enum emu_status report(const struct performer *p, const struct emu_call *
         .enabled_ns = emu_clock_ns(),
         .call = {.kind = EMU_KIND_COUNT},
     };
-    if (call) {
-        emu_note_of(call, 0, &note);
-        emu_note_view(&note, segment->roster, &incident.call);
-    }
+    if (call)
+        emu_call_view_of(segment, call, &incident.call);
     snprintf(incident.text, sizeof incident.text, "%s", text);
     emu_incident_append(segment, &incident);
     return EMU_EINVAL;

@@ -100,7 +100,7 @@ static void look_call(const struct emu_segment *segment, uint32_t rank,
 {
     struct emu_recorded_call newest;
     if (facts->state == EMU_BOARD_WAITING && facts->wait != EMU_WAIT_GATE)
-        emu_note_view(&facts->note, segment->roster, &view->call);
+        emu_note_view(segment, rank, &facts->note, &view->call);
     else if (view->calls > 0 && emu_recorder_read(segment, rank, &newest, 1) == 1)
         view->call = newest.call;
 }

@@ -4,11 +4,11 @@
  *   8    pulse        phase of the call it is in (bits 0-7), a counter above
  *   16   sleeps_on    offset of the futex word it may sleep on, 0: none
  *   24   calls        begun
- *   32   facts        state, wait, step, since_ns, note of the call it waits in
- *   192  rest         even: awake; odd: sleeps, see rest.h
- *   256  bell         futex word: bits 0, 1 as in words.h, a counter above
- *   320  gone_ns      0, or when the kernel said that the process is gone
- *   384  wants        what its open requests would still do
+ *   32   rest         even: awake; odd: sleeps, see rest.h
+ *   64   facts        state, wait, step, since_ns, note of the call it waits in: one line
+ *   128  bell         futex word: bits 0, 1 as in words.h, a counter above
+ *   192  gone_ns      0, or when the kernel said that the process is gone
+ *   256  wants        what its open requests would still do
  *   2048
  *
  * word       writers   readers    order           publishes            a stale read costs
@@ -39,22 +39,22 @@ struct emu_board_facts {
     struct emu_note note; /* while WAITING */
 };
 #define EMU_BOARD_FACT_WORDS (sizeof(struct emu_board_facts) / sizeof(uint64_t))
-_Static_assert(sizeof(struct emu_board_facts) == 160, "whole words");
+_Static_assert(sizeof(struct emu_board_facts) == EMU_LINE, "one line");
 
 struct emu_board {
     _Atomic uint64_t epoch;
     _Atomic uint64_t pulse;
     _Atomic uint64_t sleeps_on;
     _Atomic uint64_t calls;
-    _Atomic uint64_t facts[EMU_BOARD_FACT_WORDS];
     _Atomic uint64_t rest;
-    alignas(256) _Atomic uint32_t bell;
+    alignas(EMU_LINE) _Atomic uint64_t facts[EMU_BOARD_FACT_WORDS];
+    alignas(EMU_LINE) _Atomic uint32_t bell;
     alignas(EMU_LINE) _Atomic uint64_t gone_ns;
     alignas(EMU_LINE) _Atomic uint64_t wants[sizeof(struct emu_wants) / sizeof(uint64_t)];
     alignas(1024) unsigned char end[];
 };
 _Static_assert(sizeof(struct emu_board) == 2048, "half a page a rank");
-_Static_assert(offsetof(struct emu_board, bell) == 256, "others' words on lines of their own");
+_Static_assert(offsetof(struct emu_board, bell) == 128, "others' words on lines of their own");
 
 static inline struct emu_board *emu_board_of(const struct emu_segment *segment, uint32_t rank)
 {

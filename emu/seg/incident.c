@@ -78,6 +78,6 @@ void emu_slot_members(const struct emu_segment *segment, uint32_t group, uint64_
         members[i] = (struct emu_member_view){.rank = emu_group_member(&ring.members, i)};
         members[i].has_call = read_signature(&ring, index, i, &note);
         if (members[i].has_call)
-            emu_note_view(&note, segment->roster, &members[i].call);
+            emu_note_view(segment, members[i].rank, &note, &members[i].call);
     }
 }

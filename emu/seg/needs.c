@@ -366,7 +366,7 @@ static enum emu_status read_need(const struct emu_segment *segment, uint32_t ran
     reading.need->since_ns = facts.since_ns;
     reading.need->first = needs->target_count;
     read_wait(&reading);
-    emu_note_view(&facts.note, segment->roster, &reading.need->call);
+    emu_note_view(segment, rank, &facts.note, &reading.need->call);
     if (reading.need->stand == EMU_STAND_ACTS) {
         if (!reading.need->shared)
             needs->target_count = reading.need->first;

@@ -1,25 +1,9 @@
 #include "seg/note.h"
 
-#include <stdio.h>
+#include "seg/kinds.h"
+#include "seg/sites.h"
+
 #include <string.h>
-
-static void keep_start(char *to, size_t room, const char *from)
-{
-    size_t length = strnlen(from, room - 1);
-    memcpy(to, from, length);
-    to[length] = '\0';
-}
-
-static void keep_end(char *to, size_t room, const char *from)
-{
-    size_t length = strlen(from);
-    keep_start(to, room, length < room ? from : from + length - (room - 1));
-}
-
-static bool is_message(enum emu_kind kind)
-{
-    return kind == EMU_SEND || kind == EMU_RECV;
-}
 
 /* Which of root and op does the kind use? */
 static void note_choices(const struct emu_call *call, struct emu_note *note)
@@ -39,48 +23,69 @@ static void note_choices(const struct emu_call *call, struct emu_note *note)
 
 void emu_note_of(const struct emu_call *call, uint64_t index, struct emu_note *note)
 {
-    memset(note, 0, sizeof *note);
-    note->index = index;
-    note->kind = (uint8_t)call->kind;
-    note->group = is_message(call->kind) ? EMU_GROUP_SELF : call->group;
-    note_choices(call, note);
-    if (call->kind != EMU_BARRIER) {
-        note->count = call->count;
-        note->dtype = (uint8_t)call->dtype;
-    }
-    if (call->kind == EMU_ALL_GATHER || call->kind == EMU_GATHER)
-        note->layout = (uint8_t)call->layout;
-    if (is_message(call->kind)) {
-        note->peer = call->peer;
-        note->tag = call->tag;
-    } else {
-        note->peer = call->ledger ? call->ledger_count : 0;
-    }
-    note->line = call->line;
-    if (call->label)
-        keep_start(note->label, sizeof note->label, call->label);
-    if (call->file)
-        keep_end(note->file, sizeof note->file, call->file);
+    bool message = emu_kind_is_message(call->kind), barrier = call->kind == EMU_BARRIER;
+    bool gathers = call->kind == EMU_ALL_GATHER || call->kind == EMU_GATHER;
+    uint32_t coefficients = call->ledger ? call->ledger_count : 0;
+    struct emu_note made = {
+        .index = index,
+        .count = barrier ? 0 : call->count,
+        .kind = (uint8_t)call->kind,
+        .dtype = barrier ? 0 : (uint8_t)call->dtype,
+        .layout = gathers ? (uint8_t)call->layout : 0,
+        .group = message ? EMU_GROUP_SELF : call->group,
+        .peer = message ? call->peer : coefficients,
+        .tag = message ? call->tag : 0,
+    };
+    note_choices(call, &made);
+    *note = made;
 }
 
-void emu_note_view(const struct emu_note *note, const struct emu_roster *roster,
+static void view_of(const struct emu_segment *segment, const struct emu_note *note,
+                    struct emu_call_view *view)
+{
+    const struct emu_roster *roster = segment->roster;
+    *view = (struct emu_call_view){
+        .kind = (enum emu_kind)note->kind,
+        .group = note->group,
+        .index = note->index,
+        .count = note->count,
+        .dtype = (enum emu_dtype)note->dtype,
+        .op = (enum emu_op)note->op,
+        .root = note->root,
+        .peer = note->peer,
+        .tag = note->tag,
+    };
+    if (note->group < roster->group_count) {
+        const char *name = roster->families[emu_roster_family_of(roster, note->group)].name;
+        memcpy(view->group_name, name, strnlen(name, sizeof view->group_name - 1));
+    }
+}
+
+static void show_site(const struct emu_site_text *text, struct emu_call_view *view)
+{
+    _Static_assert(sizeof text->label == sizeof view->label, "kept whole");
+    _Static_assert(sizeof text->file == sizeof view->file, "kept whole");
+    memcpy(view->label, text->label, sizeof view->label);
+    memcpy(view->file, text->file, sizeof view->file);
+    view->line = text->line;
+}
+
+void emu_note_view(const struct emu_segment *segment, uint32_t rank, const struct emu_note *note,
                    struct emu_call_view *view)
 {
-    memset(view, 0, sizeof *view);
-    view->kind = (enum emu_kind)note->kind;
-    view->group = note->group;
-    view->index = note->index;
-    view->count = note->count;
-    view->dtype = (enum emu_dtype)note->dtype;
-    view->op = (enum emu_op)note->op;
-    view->root = note->root;
-    view->peer = note->peer;
-    view->tag = note->tag;
-    view->line = note->line;
-    keep_start(view->label, sizeof view->label, note->label);
-    keep_start(view->file, sizeof view->file, note->file);
-    if (roster && note->group < roster->group_count) {
-        uint32_t family = emu_roster_family_of(roster, note->group);
-        keep_start(view->group_name, sizeof view->group_name, roster->families[family].name);
-    }
+    struct emu_site_text text;
+    view_of(segment, note, view);
+    if (emu_site_read(segment, rank, note->site, &text))
+        show_site(&text, view);
+}
+
+void emu_call_view_of(const struct emu_segment *segment, const struct emu_call *call,
+                      struct emu_call_view *view)
+{
+    struct emu_note note;
+    struct emu_site_text text;
+    emu_note_of(call, 0, &note);
+    view_of(segment, &note, view);
+    emu_site_text_of(call, &text);
+    show_site(&text, view);
 }

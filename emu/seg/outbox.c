@@ -64,7 +64,7 @@ bool emu_outbox_read(const struct emu_segment *segment, uint32_t rank, uint32_t 
     out->state = state;
     out->to = emu_message_dest(word);
     out->sequence = emu_message_sequence(word);
-    emu_note_view(&note, segment->roster, &out->call);
+    emu_note_view(segment, rank, &note, &out->call);
     return true;
 }
 
@@ -183,7 +183,6 @@ uint64_t emu_sender_publish(struct emu_sender *sender, struct emu_message *messa
                             const struct emu_note *note, enum emu_message_state state)
 {
     uint64_t sequence = sender->sequence++;
-    message->tag = note->tag;
     emu_words_store(message->note, note, EMU_NOTE_WORDS);
     atomic_store_explicit(&message->word, emu_message_word(sequence, note->peer, state),
                           memory_order_release);
@@ -206,7 +205,7 @@ static struct emu_message *scan(const struct emu_outbox *box, uint32_t dest, int
         uint64_t word = emu_message_look(message);
         if (!is_waiting(word) || emu_message_dest(word) != dest)
             continue;
-        if (message->tag == tag && emu_message_sequence(word) < lowest) {
+        if (emu_message_tag(message) == tag && emu_message_sequence(word) < lowest) {
             lowest = emu_message_sequence(word);
             first = message;
         }

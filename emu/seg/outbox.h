@@ -12,7 +12,7 @@
  *   outbox of one rank:
  *   0      head       descriptors used so far, ferry words
  *   256    next       chain of blocks
- *          messages   256 bytes each
+ *          messages   128 bytes each: what is told of it, and the bytes of a short one
  *          blocks     block_bytes each
  *          ferry      two chunks of ferry_bytes
  *
@@ -21,8 +21,9 @@
  *                                                                            its bell rings after
  * message.word   sender; receiver   all ranks   acq_rel  the message, and    one more look, after
  *                as in the picture  (for dest)           that it was taken   the bell
- * bytes, tag,    the sender         its dest    plain, published by message.word
+ * bytes,         the sender         its dest    plain, published by message.word
  * first_block
+ * tracked        the sender         the sender  plain
  * note           the sender         dest, any   release  what was sent       a torn note, seen by
  *                                                                            its sequence: dropped
  * ferry_owner    the sender         receivers   release  which message moves one more look
@@ -59,13 +60,11 @@ struct emu_message {
     _Atomic uint64_t word; /* sequence (40 bits) | dest (21) | state (3) */
     uint64_t bytes;
     uint32_t first_block;
-    int32_t tag;
-    _Atomic uint64_t note[EMU_NOTE_WORDS]; /* of the send: peer is the destination */
     uint32_t tracked; /* the sender waits for it: it takes the descriptor back itself */
-    unsigned char spare[28];
+    _Atomic uint64_t note[EMU_NOTE_WORDS]; /* of the send: peer is the destination */
     unsigned char inline_bytes[EMU_INLINE_MESSAGE];
 };
-_Static_assert(sizeof(struct emu_message) == 256, "four lines a message");
+_Static_assert(sizeof(struct emu_message) == 128, "two lines a message");
 
 struct emu_outbox_head {
     _Atomic uint32_t used;                          /* descriptors at or above were never used */
@@ -125,7 +124,8 @@ static inline uint64_t emu_message_look(const struct emu_message *message)
     return atomic_load_explicit(&message->word, memory_order_acquire);
 }
 
-/* The tag, read by others than the dest: the descriptor may be reused meanwhile. */
+/* The tag. Others than the dest may see that of another message: the descriptor may be reused
+ * meanwhile. */
 static inline int32_t emu_message_tag(const struct emu_message *message)
 {
     uint64_t word = atomic_load_explicit(

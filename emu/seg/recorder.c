@@ -4,6 +4,9 @@
 #include "seg/board_words.h"
 #include "seg/words.h"
 
+#define STATUS_BITS 8
+#define STATUS_MASK ((UINT64_C(1) << STATUS_BITS) - 1)
+
 static struct emu_record *record_of(const struct emu_segment *segment, uint32_t rank,
                                     uint64_t number)
 {
@@ -30,26 +33,29 @@ void emu_recorder_end(const struct emu_segment *segment, uint32_t rank, uint64_t
     /* relaxed: the rank itself wrote it. A call that ends 256 calls later finds its record gone. */
     if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
         return;
-    atomic_store_explicit(&record->status, (uint64_t)status, memory_order_release);
-    atomic_store_explicit(&record->ended, emu_ticks_now(&segment->begun), memory_order_release);
+    uint64_t started = atomic_load_explicit(&record->started, memory_order_relaxed);
+    uint64_t now = emu_ticks_now(&segment->begun);
+    uint64_t span = now > started ? now - started : 0; /* a look on another core, some ns apart */
+    atomic_store_explicit(&record->ended, (span + 1) << STATUS_BITS | (uint64_t)status,
+                          memory_order_release);
 }
 
-static bool read_record(const struct emu_segment *segment, const struct emu_record *record,
-                        uint64_t number, struct emu_recorded_call *out)
+static bool read_record(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                        struct emu_recorded_call *out)
 {
+    const struct emu_record *record = record_of(segment, rank, number);
     struct emu_note note;
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != 2 * number + 2)
         return false;
     uint64_t ended = atomic_load_explicit(&record->ended, memory_order_acquire);
-    uint64_t status = atomic_load_explicit(&record->status, memory_order_acquire);
     uint64_t started = atomic_load_explicit(&record->started, memory_order_acquire);
     emu_words_load(&note, record->note, EMU_NOTE_WORDS);
     if (atomic_load_explicit(&record->sequence, memory_order_relaxed) != 2 * number + 2)
         return false;
-    emu_note_view(&note, segment->roster, &out->call);
+    emu_note_view(segment, rank, &note, &out->call);
     out->started_ns = started; /* ticks, for the caller to convert */
-    out->ended_ns = ended;
-    out->status = ended ? (enum emu_status)status : EMU_OK;
+    out->ended_ns = ended ? started + (ended >> STATUS_BITS) - 1 : 0;
+    out->status = (enum emu_status)(ended & STATUS_MASK);
     return true;
 }
 
@@ -62,7 +68,7 @@ uint32_t emu_recorder_read(const struct emu_segment *segment, uint32_t rank,
     kept = kept < room ? kept : room;
     uint32_t written = 0;
     for (uint64_t number = begun - kept; number < begun; number++)
-        if (read_record(segment, record_of(segment, rank, number), number, &out[written]))
+        if (read_record(segment, rank, number, &out[written]))
             written++;
     struct emu_ticks_rate rate = emu_ticks_rate(&segment->begun);
     for (uint32_t i = 0; i < written; i++) {

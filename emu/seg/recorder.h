@@ -1,34 +1,35 @@
 /* What were the last calls of a rank? A flight recorder that is read after a crash.
  *
  *   one recorder a rank: EMU_RECORDS records, call n lies in record n mod EMU_RECORDS
- *   record: 0 sequence | 8 started | 16 ended | 24 status | 32 note | 168
+ *   record: 0 sequence | 8 started | 16 ended | 24 note | 64      one line, all that a call writes
  *
  * word       writers   readers   order            publishes       a stale read costs
  * sequence   the rank  launcher  release/acquire  the record      a record left out
- * ended      the rank  launcher  release/acquire  status          a call that seems not to have
+ * ended      the rank  launcher  release/acquire  nothing         a call that seems not to have
  *                                                                 ended
  *
- * sequence is 2n+1 while call n is written, 2n+2 when it is whole.
+ * sequence is 2n+1 while call n is written, 2n+2 when it is whole. ended is 0, or the status below
+ * 1 + the ticks since started, from bit 8 on: a counter that began with the machine would not fit.
  */
 #ifndef EMU_SEG_RECORDER_H
 #define EMU_SEG_RECORDER_H
 
+#include "seg/header.h"
 #include "seg/note.h"
-#include "seg/segment.h"
+#include "seg/sites.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 
-#define EMU_RECORDS 256
+#define EMU_RECORDS EMU_SITE_CALLS
 
 struct emu_record {
-    _Atomic uint64_t sequence;
+    alignas(EMU_LINE) _Atomic uint64_t sequence;
     _Atomic uint64_t started; /* ticks, see os/ticks.h */
     _Atomic uint64_t ended;
-    _Atomic uint64_t status;
     _Atomic uint64_t note[EMU_NOTE_WORDS];
 };
-_Static_assert(sizeof(struct emu_record) == 168, "whole words");
+_Static_assert(sizeof(struct emu_record) == EMU_LINE, "one line a call");
 
 struct emu_recorder {
     struct emu_record records[EMU_RECORDS];

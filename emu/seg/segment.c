@@ -9,6 +9,7 @@
 #include "seg/incident_words.h"
 #include "seg/outbox.h"
 #include "seg/recorder.h"
+#include "seg/sites.h"
 #include "seg/slot.h"
 
 #include <limits.h>
@@ -76,6 +77,7 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
                 place(&end, &plan.stages, world, plan.stage_bytes) &&
                 place(&end, &plan.outboxes, world, plan.outbox_bytes) &&
                 place(&end, &plan.recorders, world, sizeof(struct emu_recorder)) &&
+                place(&end, &plan.sites, world, sizeof(struct emu_site_table)) &&
                 place(&end, &plan.records, world, plan.record_bytes) &&
                 place(&end, &plan.arenas, world, plan.arena_bytes);
     if (!fits || end > INT64_MAX)

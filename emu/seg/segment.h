@@ -11,6 +11,7 @@
  *              stages     per call in flight: where deposits lie while others read them
  *              outboxes   per rank: messages sent and not yet received                (outbox.h)
  *              recorders  per rank: the last 256 calls                                (recorder.h)
+ *              sites      per rank: where its calls come from                         (sites.h)
  *              records    per rank: record_bytes, meaning known to the user of the segment
  *              arenas     per rank: arena_bytes, 64-byte aligned, page-aligned starts
  *
@@ -49,7 +50,7 @@ struct emu_segment {
     bool checksums;
     struct emu_ways ways;
     struct emu_ticks begun; /* when it was initialised: the recorders write ticks */
-    uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, records, arenas;
+    uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, sites, records, arenas;
     uint64_t stage_bytes;  /* of each rank */
     uint64_t outbox_bytes; /* of each rank */
     unsigned char *base;   /* NULL until emu_segment_init */

@@ -87,9 +87,11 @@ void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
     atomic_store_explicit(&entry->posted, 0, memory_order_release);
     atomic_store_explicit(&entry->course, offer->rounds | (offer->lent ? EMU_COURSE_LENT : 0),
                           memory_order_release);
-    /* relaxed: published by posted below */
-    atomic_store_explicit(&entry->input, offer->input, memory_order_relaxed);
-    atomic_store_explicit(&entry->output, offer->output, memory_order_relaxed);
+    if (offer->lent) { /* else nobody asks */
+        /* relaxed: published by posted below */
+        atomic_store_explicit(&entry->input, offer->input, memory_order_relaxed);
+        atomic_store_explicit(&entry->output, offer->output, memory_order_relaxed);
+    }
     emu_words_store(entry->note, note, EMU_NOTE_WORDS);
     atomic_store_explicit(&entry->posted, index + 1, memory_order_release);
 }

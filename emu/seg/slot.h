@@ -18,8 +18,8 @@
  * A group, as it lies in the segment:
  *   0    head     broken, reported                                   64
  *   64   slot 0   word, sum, deposited, consumed, departed | units   128
- *                 entry of member 0: posted done course, note, inline   256
- *                 ...                                                   256 each
+ *                 entry of member 0: see struct emu_slot_entry          192
+ *                 ...                                                   192 each
  *        slot 1   ...
  *
  * word          writers           readers   order    publishes                stale read costs
@@ -87,18 +87,21 @@ struct emu_offer {
     uint64_t input, output; /* where they lie, from the segment's base; 0: it has none */
 };
 
+/* Three lines: what everyone looks at, the bytes of a short payload, what few calls need. */
 struct emu_slot_entry {
-    _Atomic uint64_t posted; /* index + 1 of the call in note; 0 while it is written */
+    alignas(EMU_LINE) _Atomic uint64_t posted; /* index + 1 of the call in note; 0: being written */
+    _Atomic uint64_t note[EMU_NOTE_WORDS];
     _Atomic uint64_t done;   /* index + 1 of the last call whose last round was announced */
     _Atomic uint64_t course; /* rounds of the call in note, and EMU_COURSE bits */
-    _Atomic uint64_t input;
-    _Atomic uint64_t note[EMU_NOTE_WORDS];
-    _Atomic uint64_t sum[2]; /* of the deposit, by parity of the round; see comm/shm_checksum.c */
-    _Atomic uint64_t output;
     unsigned char inline_bytes[EMU_INLINE_BYTES];
+    _Atomic uint64_t sum[2]; /* of the deposit, by parity of the round; see comm/shm_checksum.c */
+    _Atomic uint64_t input;  /* of the last call that was lent */
+    _Atomic uint64_t output;
+    unsigned char spare[32];
 };
-_Static_assert(sizeof(struct emu_slot_entry) == 256, "four lines a member");
-_Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 192, "a line of its own");
+_Static_assert(sizeof(struct emu_slot_entry) == 192, "three lines a member");
+_Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 64, "a line of its own");
+_Static_assert(offsetof(struct emu_slot_entry, sum) == 128, "a line of its own");
 
 struct emu_slot {
     _Atomic uint32_t word;

@@ -18,7 +18,8 @@
  *   EMU_EABORTED    the launcher ended the whole run
  * Memory order: when a call returns EMU_OK, all that the other members did before their call is
  * visible here (one-way for rooted calls and messages, as data flows).
- * Ownership: buffers belong to the caller and must stay valid until the call (or its wait) returns.
+ * Ownership: buffers belong to the caller and must stay valid until the call (or its wait) returns;
+ * a label until the call has started, a file until the launch ends.
  * A rank's functions may be called from one thread of that rank at a time.
  */
 #ifndef MESHEMU_COMM_H
@@ -135,7 +136,8 @@ struct emu_call {
     const void *input;
     void *output;
     const char *label; /* shown in reports; borrowed, at most 31 bytes are kept; NULL: none */
-    const char *file;  /* call-site */
+    const char *file;  /* call-site; borrowed until the launch ends, as a string literal is: a path
+                        * is read when it is seen first, and known by its address from then on */
     uint32_t line;
     /* Exact coefficients that travel with the data, modulo 2^61-1, in place; NULL: none. A kind
      * that reduces sums them over the members (avg: and divides by their number) wherever it writes

@@ -2,6 +2,7 @@
 #include "seg/board_words.h"
 #include "seg/incident_words.h"
 #include "seg/recorder.h"
+#include "seg/sites.h"
 #include "small_segment.h"
 
 #include <criterion/criterion.h>
@@ -25,7 +26,7 @@ TestSuite(incident, .init = open_small, .fini = close_small);
 
 static struct emu_note note_with_count(uint64_t count)
 {
-    struct emu_call call = {.kind = EMU_ALL_REDUCE, .group = 1, .count = count, .label = "loss"};
+    struct emu_call call = {.kind = EMU_ALL_REDUCE, .group = 1, .count = count};
     struct emu_note note;
     emu_note_of(&call, count, &note);
     return note;
@@ -35,6 +36,10 @@ Test(board, tells_state_step_and_the_call_waited_in)
 {
     struct emu_board_view view;
     struct emu_note note = note_with_count(7);
+    struct emu_site_index sites;
+    struct emu_call call = {.label = "loss"};
+    cr_assert_eq(emu_site_index_init(&sites, &small.segment, 3), EMU_OK);
+    note.site = emu_site_find(&sites, &call, 0);
     emu_board_look(&small.segment, 3, &view);
     cr_expect(view.state == EMU_BOARD_STARTING && view.epoch == 0 && view.calls == 0);
     emu_board_set_state(&small.segment, 3, EMU_BOARD_RUNNING);
@@ -48,6 +53,7 @@ Test(board, tells_state_step_and_the_call_waited_in)
     cr_expect(view.call.kind == EMU_ALL_REDUCE && view.call.count == 7);
     cr_expect_str_eq(view.call.label, "loss");
     cr_expect_str_eq(view.call.group_name, "dp");
+    emu_site_index_finish(&sites); /* the table stays */
     emu_board_look(&small.segment, 2, &view);
     cr_expect(view.state == EMU_BOARD_STARTING, "boards do not overlap");
 }
@@ -111,6 +117,19 @@ Test(recorder, leaves_out_a_call_that_is_being_written)
     atomic_store(&recorders[0].records[1].sequence, 2 * 1 + 1);
     cr_assert_eq(emu_recorder_read(&small.segment, 0, calls, 4), 2);
     cr_expect(calls[0].call.count == 0 && calls[1].call.count == 2);
+}
+
+/* As seen by a clock that stands still or differs between cores. */
+Test(recorder, keeps_that_a_call_has_ended_before_it_began)
+{
+    struct emu_recorded_call call;
+    struct emu_note note = note_with_count(1);
+    struct emu_recorder *recorders = (void *)(small.segment.base + small.segment.recorders);
+    emu_recorder_begin(&small.segment, 0, 0, &note);
+    atomic_fetch_add(&recorders[0].records[0].started, UINT64_C(1) << 40);
+    emu_recorder_end(&small.segment, 0, 0, EMU_OK);
+    cr_assert_eq(emu_recorder_read(&small.segment, 0, &call, 1), 1);
+    cr_expect(call.ended_ns > 0 && call.ended_ns == call.started_ns);
 }
 
 Test(recorder, forgets_the_end_of_a_call_whose_record_was_reused)

@@ -1,4 +1,6 @@
 #include "seg/note.h"
+#include "seg/sites.h"
+#include "small_segment.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -41,23 +43,34 @@ Test(note, differs_in_what_members_must_agree_on)
     }
 }
 
-Test(note, keeps_the_end_of_a_path_and_the_start_of_a_label)
+Test(note, shows_what_was_asked_for_and_where)
 {
-    char path[200], label[100];
-    memset(path, 'x', sizeof path);
-    memcpy(path + 190, "/step.c", 8);
-    memset(label, 'l', 99);
-    label[99] = '\0';
-    struct emu_call call = {
-        .kind = EMU_SEND, .peer = 3, .tag = -4, .label = label, .file = path, .line = 12};
+    struct small_segment small;
+    struct emu_site_index sites;
     struct emu_note note;
-    struct emu_call_view view;
+    struct emu_call_view view, same;
+    cr_assert(small_open(&small, "dp=2,tp=2"));
+    cr_assert_eq(emu_site_index_init(&sites, &small.segment, 1), EMU_OK);
+    struct emu_call call = {
+        .kind = EMU_SEND, .peer = 3, .tag = -4, .label = "grad", .file = "step.c", .line = 12};
     emu_note_of(&call, 1, &note);
-    emu_note_view(&note, NULL, &view);
-    cr_expect_eq(strlen(view.file), 63);
-    cr_expect_str_eq(view.file + 56, "/step.c");
-    cr_expect_eq(strlen(view.label), 31);
+    cr_expect_eq(note.site, 0);
+    note.site = emu_site_find(&sites, &call, 0);
+    emu_note_view(&small.segment, 1, &note, &view);
     cr_expect(view.peer == 3 && view.tag == -4 && view.line == 12 && view.index == 1);
+    cr_expect_str_eq(view.label, "grad");
+    cr_expect_str_eq(view.file, "step.c");
+    cr_expect_str_eq(view.group_name, "");
+    emu_call_view_of(&small.segment, &call, &same);
+    view.index = 0;
+    cr_expect_eq(memcmp(&same, &view, sizeof view), 0);
+    emu_note_view(&small.segment, 2, &note, &view);
+    cr_expect(view.label[0] == '\0' && view.file[0] == '\0' && view.line == 0, "not rank 2's");
+    call = (struct emu_call){.kind = EMU_BARRIER, .group = 1};
+    emu_call_view_of(&small.segment, &call, &view);
+    cr_expect_str_eq(view.group_name, "dp");
+    emu_site_index_finish(&sites);
+    small_close(&small);
 }
 
 Test(names, are_those_of_scripts_and_reports)
