@@ -8,7 +8,7 @@
 #define WORLD 4
 #define BYTES UINT64_C(98304) /* of each buffer */
 #define BUFFERS 4
-#define CALLS_LOGGED 4096
+#define CALLS_LOGGED 65536 /* a second of calls and more: who kills may be late */
 
 /* A member's arena. */
 struct arena {
