@@ -6,11 +6,11 @@
 static enum emu_status start(struct emu_rank *rank, const struct emu_call *call,
                              struct emu_request **request)
 {
-    enum emu_lap before = emu_rank_enter(rank, EMU_LAP_CALL);
+    enum emu_lap before = emu_handle_enter(rank, EMU_LAP_CALL);
     enum emu_status status = rank->top->ops->start(rank->top, call, request);
     if (!status)
         rank->open_requests++;
-    emu_rank_enter(rank, before);
+    emu_handle_enter(rank, before);
     return status;
 }
 
@@ -29,9 +29,9 @@ enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
     if (!request)
         return EMU_EINVAL;
     rank->open_requests--;
-    enum emu_lap before = emu_rank_enter(rank, EMU_LAP_CALL);
+    enum emu_lap before = emu_handle_enter(rank, EMU_LAP_CALL);
     enum emu_status status = rank->top->ops->wait(rank->top, request);
-    emu_rank_enter(rank, before);
+    emu_handle_enter(rank, before);
     return status;
 }
 

@@ -42,6 +42,12 @@ struct emu_rank {
  * once. */
 void emu_rank_note(struct emu_rank *rank, const struct emu_call *call, struct emu_note *note);
 
+/* emu_rank_enter, for the layers. */
+static inline enum emu_lap emu_handle_enter(struct emu_rank *rank, enum emu_lap lap)
+{
+    return (enum emu_lap)emu_stopwatch_enter(&rank->stopwatch, lap);
+}
+
 /* Backends and recorders. NULL: no memory. */
 struct emu_layer *emu_shm_backend_create(struct emu_rank *rank);
 struct emu_layer *emu_self_backend_create(struct emu_rank *rank);

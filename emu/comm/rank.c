@@ -128,7 +128,7 @@ struct emu_stopwatch *emu_rank_stopwatch(struct emu_rank *rank)
 
 enum emu_lap emu_rank_enter(struct emu_rank *rank, enum emu_lap lap)
 {
-    return (enum emu_lap)emu_stopwatch_enter(&rank->stopwatch, lap);
+    return emu_handle_enter(rank, lap);
 }
 
 uint64_t emu_rank_open_requests(const struct emu_rank *rank)

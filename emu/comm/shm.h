@@ -114,6 +114,18 @@ static inline void shm_finish(struct shm_request *request, enum emu_status statu
 /* The group as this rank sees it, which must be a member; filled in by the first call of it. */
 struct shm_group *shm_group_of(struct shm_backend *backend, uint32_t id);
 
+/* The group of a collective; NULL: this rank has not called it before, or the call is none. */
+static inline struct shm_group *shm_group_known(struct shm_backend *backend,
+                                                const struct emu_call *call)
+{
+    const struct emu_roster *roster = backend->segment->roster;
+    if ((unsigned)call->kind >= EMU_KIND_COUNT || call->kind == EMU_SEND ||
+        call->kind == EMU_RECV || call->group >= roster->group_count)
+        return NULL;
+    struct shm_group *group = &backend->groups[emu_roster_family_of(roster, call->group)];
+    return group->known && group->ring.group == call->group ? group : NULL;
+}
+
 /* Fill in a new request, whose note has all but its index. EMU_ENOMEM: nothing to undo. */
 enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request);
 void shm_collective_release(struct shm_request *request);

@@ -24,6 +24,7 @@
 #define YIELDS_MAX 16
 #define CROWD_PER_CORE UINT64_C(256) /* a yield would hardly ever find the call over */
 #define SPINS_MAX 1000
+#define SPINS_ABROAD 60 /* about half of a switch */
 #define SLOW_YIELD_NS UINT64_C(2500000)
 #define SLOW_YIELD_RANK_NS UINT64_C(4000)
 #define FUTEX_SPELL_NS UINT64_C(10000000)
@@ -99,45 +100,49 @@ static enum emu_status report_refusal(struct shm_backend *backend, const struct 
     return refusal->status;
 }
 
-/* The arguments; of a group that this rank has called before its place is known. */
-static enum emu_status check(struct shm_backend *backend, const struct emu_call *call,
-                             struct emu_refusal *refusal)
+static enum emu_status check(const struct shm_backend *backend, const struct emu_call *call,
+                             const struct shm_group *known, struct emu_refusal *refusal)
 {
-    const struct emu_roster *roster = backend->segment->roster;
-    bool collective = (unsigned)call->kind < EMU_KIND_COUNT && call->kind != EMU_SEND &&
-                      call->kind != EMU_RECV && call->group < roster->group_count;
-    if (collective) {
-        const struct shm_group *group = &backend->groups[emu_roster_family_of(roster, call->group)];
-        if (group->known && group->ring.group == call->group)
-            return emu_call_check_member(call, group->me, group->ring.size, refusal);
-    }
-    return emu_call_check(roster, backend->id, call, refusal);
+    if (known)
+        return emu_call_check_member(call, known->me, known->ring.size, refusal);
+    return emu_call_check(backend->segment->roster, backend->id, call, refusal);
 }
 
-static enum emu_status prepare(struct shm_backend *backend, struct shm_request *request)
+static enum emu_status prepare(struct shm_backend *backend, struct shm_request *request,
+                               struct shm_group *group)
 {
     const struct emu_call *call = &request->base.call;
     if (shm_is_message(request)) {
         uint64_t *number = emu_counts_of(&backend->counts, backend->segment->roster, call);
+        request->message = (struct shm_message){0};
         request->note.index = number ? (*number)++ : 0;
         return EMU_OK;
     }
-    if (call->group == EMU_GROUP_SELF || shm_group_of(backend, call->group)->ring.size == 1) {
-        emu_local_collective(call);
-        shm_finish(request, EMU_OK);
-        return EMU_OK;
-    }
-    return shm_collective_prepare(backend, request);
+    if (!group && call->group != EMU_GROUP_SELF)
+        group = shm_group_of(backend, call->group);
+    request->collective = (struct shm_collective){.group = group};
+    if (group && group->ring.size > 1)
+        return shm_collective_prepare(backend, request);
+    emu_local_collective(call);
+    shm_finish(request, EMU_OK);
+    return EMU_OK;
 }
 
-/* Requests are kept: a program makes the same calls in every step. */
-static struct shm_request *new_request(struct shm_backend *backend)
+/* Requests are kept: a program makes the same calls in every step. What is not set here is set when
+ * it is prepared. */
+static struct shm_request *new_request(struct shm_backend *backend, const struct emu_call *call)
 {
     struct shm_request *made = backend->spare;
+    if (made)
+        backend->spare = made->next;
+    else
+        made = malloc(sizeof *made);
     if (!made)
-        return calloc(1, sizeof *made);
-    backend->spare = made->next;
-    memset(made, 0, sizeof *made);
+        return NULL;
+    made->base = (struct emu_request){.call = *call};
+    made->previous = made->next = NULL;
+    made->status = EMU_OK;
+    made->done = false;
     return made;
 }
 
@@ -151,15 +156,15 @@ static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call 
                                  struct emu_request **request)
 {
     struct shm_backend *backend = backend_of(layer);
+    struct shm_group *known = shm_group_known(backend, call);
     struct emu_refusal refusal;
-    if (check(backend, call, &refusal))
+    if (check(backend, call, known, &refusal))
         return report_refusal(backend, call, &refusal);
-    struct shm_request *made = new_request(backend);
+    struct shm_request *made = new_request(backend, call);
     if (!made)
         return EMU_ENOMEM;
-    made->base.call = *call;
     emu_rank_note(layer->rank, call, &made->note);
-    enum emu_status status = prepare(backend, made);
+    enum emu_status status = prepare(backend, made, known);
     if (status) {
         keep_for_later(backend, made);
         return status;
@@ -199,13 +204,13 @@ static void fall_sleepy(struct shm_backend *backend, uint64_t until)
 
 static void yield_watchfully(struct shm_backend *backend)
 {
-    enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
+    enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_WAIT);
     const struct emu_ticks *begun = &backend->segment->begun;
     uint64_t slow_ns = SLOW_YIELD_NS + SLOW_YIELD_RANK_NS * backend->segment->world;
     uint64_t before = emu_ticks_now(begun);
     emu_cpu_yield();
     uint64_t ticks = emu_ticks_now(begun) - before;
-    emu_rank_enter(backend->layer.rank, lap);
+    emu_handle_enter(backend->layer.rank, lap);
     if (ticks * TICK_NS_MOST <= slow_ns)
         return; /* whatever the rate of the counter is */
     struct emu_ticks_rate rate = emu_ticks_rate(begun);
@@ -237,13 +242,28 @@ static bool may_yield(struct shm_backend *backend, int yields)
     return yields < YIELDS_MAX && !crowded && !is_sleepy(backend);
 }
 
-/* With a core for each rank somebody is on its way, and a yield would be a call for nothing. Once
- * for each wait; true: the word has changed. */
-static bool spin(const struct shm_backend *backend, const struct emu_sleep *sleep)
+/* How long may somebody on another core be waited for, before a yield? With a core for each rank a
+ * yield would be a call for nothing. Where all ranks take part and all of this core have come, a
+ * yield would only switch to who cannot move either: a short spin spares the switch back (on two
+ * cores 8 barriers of 8 ranks in the time of 7). */
+static int spins_for(const struct shm_backend *backend, const struct shm_request *request)
 {
-    if (backend->segment->world > backend->segment->ways.cores)
-        return false;
-    for (int i = 0; i < SPINS_MAX; i++) {
+    if (backend->segment->world <= backend->segment->ways.cores)
+        return SPINS_MAX;
+    if (shm_is_message(request))
+        return 0;
+    const struct shm_group *group = request->collective.group;
+    bool whole = group->ring.size == backend->segment->world;
+    return whole && emu_slot_waits_abroad(&group->ring, request->note.index, group->me)
+               ? SPINS_ABROAD
+               : 0;
+}
+
+/* Once for each wait; true: the word has changed. */
+static bool spin(const struct shm_backend *backend, const struct shm_request *request,
+                 const struct emu_sleep *sleep)
+{
+    for (int spins = spins_for(backend, request); spins > 0; spins--) {
         if (atomic_load_explicit(sleep->word, memory_order_acquire) != sleep->seen)
             return true;
         emu_cpu_relax();
@@ -286,7 +306,7 @@ static void drive(struct shm_backend *backend, struct shm_request *request)
         if (step_all(backend)) {
             yields = 0;
             wait.moved = true;
-        } else if (yields == 0 && spin(backend, &sleep)) {
+        } else if (yields == 0 && spin(backend, request, &sleep)) {
             yields = 1;
         } else if (emu_abort_look(backend->segment)) {
             shm_finish(request, EMU_EABORTED);
@@ -297,9 +317,9 @@ static void drive(struct shm_backend *backend, struct shm_request *request)
             show_wait(backend, request, &wait);
             sleep.lanes = lanes_of(request);
             sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
-            enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_WAIT);
+            enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_WAIT);
             emu_rest_sleep(backend->segment, backend->id, &wait.rest, &sleep);
-            emu_rank_enter(backend->layer.rank, lap);
+            emu_handle_enter(backend->layer.rank, lap);
         }
     }
     if (wait.shown)

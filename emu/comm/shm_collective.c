@@ -67,20 +67,21 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
 {
     struct emu_call *call = &request->base.call;
     struct shm_collective *own = &request->collective;
-    struct shm_group *group = shm_group_of(backend, call->group);
-    uint64_t element = call->kind == EMU_BARRIER ? 0 : emu_dtype_bytes(call->dtype);
-    own->group = group;
-    own->payload = emu_part_input(call, group->me, group->ring.size) * element;
-    own->bytes = own->payload;
-    own->bytes_max = emu_part_input_max(call, group->ring.size) * element;
-    add_ledger(call, own);
-    own->rounds = (own->bytes_max + group->ring.chunk_bytes - 1) / group->ring.chunk_bytes;
-    if (own->rounds == 0)
-        own->rounds = 1;
+    struct shm_group *group = own->group;
+    if (call->kind != EMU_BARRIER) {
+        uint64_t element = emu_dtype_bytes(call->dtype);
+        own->payload = emu_part_input(call, group->me, group->ring.size) * element;
+        own->bytes = own->payload;
+        own->bytes_max = emu_part_input_max(call, group->ring.size) * element;
+        add_ledger(call, own);
+    }
+    own->rounds = 1;
+    if (own->bytes_max > group->ring.chunk_bytes)
+        own->rounds = (own->bytes_max + group->ring.chunk_bytes - 1) / group->ring.chunk_bytes;
     own->lead = shm_may_lend(backend, request);
     own->rounds += own->lead;
     own->works = own->lead && group->leads;
-    own->last_folds = own->rounds == 1 && emu_kind_reduces(call->kind) &&
+    own->last_folds = own->rounds == 1 && own->bytes_max > 0 && emu_kind_reduces(call->kind) &&
                       call->kind != EMU_REDUCE &&
                       emu_ways_last_folds(&backend->segment->ways, group->ring.size);
     if (own->lead && !shm_has_bench(backend))
@@ -254,7 +255,7 @@ bool shm_collective_step(struct shm_backend *backend, struct shm_request *reques
             decision = emu_slot_decision(ring, index);
         }
         if (is_over(own, decision)) {
-            emu_slot_depart(ring, index);
+            emu_slot_depart(ring, index, own->group->me);
             shm_finish(request, own->corrupt ? EMU_ECORRUPT : EMU_OK);
             return true;
         }

@@ -225,7 +225,7 @@ void shm_lent_work(struct shm_backend *backend, struct shm_request *request)
     uint64_t unit;
     own->works = false; /* once: when no unit is left there will be none */
     shm_enter_phase(backend, request, EMU_PHASE_COPYOUT);
-    enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_FOLD);
+    enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_FOLD);
     if (emu_loan_enter(work.ring, work.index, own->group->me))
         while (emu_loan_take(work.ring, work.index, &unit) && unit < done_and_total[1]) {
             do_unit(&work, unit);
@@ -234,5 +234,5 @@ void shm_lent_work(struct shm_backend *backend, struct shm_request *request)
     if (work.streams)
         emu_nontemporal_finish();
     emu_loan_leave(work.ring, work.index, own->group->me, done_and_total);
-    emu_rank_enter(backend->layer.rank, lap);
+    emu_handle_enter(backend->layer.rank, lap);
 }

@@ -103,10 +103,10 @@ static bool load_ferry(struct shm_backend *backend, struct shm_request *request)
         if (own->chunks >= taken + 2)
             break;
         const unsigned char *from = request->base.call.input;
-        enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_FOLD);
+        enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_FOLD);
         memcpy(chunk_place(box, own->chunks), from + own->chunks * box->ferry_bytes,
                chunk_size(own->bytes, own->chunks, box));
-        emu_rank_enter(backend->layer.rank, lap);
+        emu_handle_enter(backend->layer.rank, lap);
         own->chunks++;
         atomic_store_explicit(&box->head->ferry_put, own->chunks, memory_order_release);
         moved = true;
@@ -229,10 +229,10 @@ static bool unload_ferry(struct shm_backend *backend, struct shm_request *reques
     bool moved = own->chunks < put;
     for (; own->chunks < put; own->chunks++) {
         unsigned char *to = request->base.call.output;
-        enum emu_lap lap = emu_rank_enter(backend->layer.rank, EMU_LAP_FOLD);
+        enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_FOLD);
         memcpy(to + own->chunks * box->ferry_bytes, chunk_place(box, own->chunks),
                chunk_size(own->bytes, own->chunks, box));
-        emu_rank_enter(backend->layer.rank, lap);
+        emu_handle_enter(backend->layer.rank, lap);
         atomic_store_explicit(&box->head->ferry_taken, own->chunks + 1, memory_order_release);
     }
     if (own->chunks == chunks_of(own->bytes, box)) {

@@ -155,15 +155,15 @@ void shm_fold_for_all(const struct shm_backend *backend, struct shm_request *req
     struct shm_stretch all = shm_round_stretch(own, 0, 0, own->payload);
     struct shm_stretch ledger = ledger_stretch(request);
     struct emu_rank *rank = backend->layer.rank;
-    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
+    enum emu_lap lap = emu_handle_enter(rank, EMU_LAP_CHECK);
     shm_checksum_verify_all(backend, request);
-    emu_rank_enter(rank, EMU_LAP_FOLD);
+    emu_handle_enter(rank, EMU_LAP_FOLD);
     fold_stretch(request, &all, result);
-    emu_rank_enter(rank, EMU_LAP_CHECK);
+    emu_handle_enter(rank, EMU_LAP_CHECK);
     if (ledger.from < ledger.to)
         fold_ledger(request, &ledger, (uint64_t *)(void *)(result + ledger.from));
     shm_checksum_give_result(request, result);
-    emu_rank_enter(rank, lap);
+    emu_handle_enter(rank, lap);
 }
 
 /* The bytes of this round that the member takes from a source, as offsets in the source's input. */
@@ -229,24 +229,24 @@ void shm_take_round(struct shm_backend *backend, struct shm_request *request, bo
     const unsigned char *folded = is_folded ? emu_ring_result(ring, request->note.index) : NULL;
     struct emu_rank *rank = backend->layer.rank;
     shm_enter_phase(backend, request, EMU_PHASE_COPYOUT);
-    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
-    if (is_folded)
+    enum emu_lap lap = emu_handle_enter(rank, EMU_LAP_CHECK);
+    if (own->bytes_max > 0 && is_folded)
         shm_checksum_verify_result(backend, request, folded);
-    else
+    else if (own->bytes_max > 0)
         shm_checksum_verify(backend, request);
-    if (request->base.call.kind != EMU_BARRIER && own->rounds_taken >= own->lead) {
-        emu_rank_enter(rank, EMU_LAP_FOLD);
+    if (own->bytes_max > 0 && own->rounds_taken >= own->lead) {
+        emu_handle_enter(rank, EMU_LAP_FOLD);
         if (emu_kind_reduces(request->base.call.kind))
             take_reduced(request, folded);
         else
             take_copies(request);
-        emu_rank_enter(rank, EMU_LAP_CHECK);
+        emu_handle_enter(rank, EMU_LAP_CHECK);
         take_ledger(request, folded);
     }
-    emu_rank_enter(rank, lap);
+    emu_handle_enter(rank, lap);
     uint64_t round = own->rounds_taken++;
     if (round + 2 < own->rounds) /* nobody needs the chunks of the last two rounds again */
-        emu_slot_consume(ring, request->note.index, round);
+        emu_slot_consume(ring, request->note.index, own->group->me, round);
 }
 
 bool shm_give_round(struct shm_backend *backend, struct shm_request *request)
@@ -254,13 +254,17 @@ bool shm_give_round(struct shm_backend *backend, struct shm_request *request)
     struct shm_collective *own = &request->collective;
     struct emu_rank *rank = backend->layer.rank;
     shm_enter_phase(backend, request, EMU_PHASE_DEPOSIT);
-    enum emu_lap lap = emu_rank_enter(rank, EMU_LAP_CHECK);
-    shm_checksum_give(request);
-    emu_rank_enter(rank, EMU_LAP_FOLD);
-    deposit(request);
-    emu_rank_enter(rank, lap);
-    struct emu_deposit given = deposited(request);
-    tell(backend, request, EMU_PHASE_DEPOSIT, &given);
+    enum emu_lap lap = emu_handle_enter(rank, EMU_LAP_CHECK);
+    if (own->bytes_max > 0) {
+        shm_checksum_give(request);
+        emu_handle_enter(rank, EMU_LAP_FOLD);
+        deposit(request);
+    }
+    emu_handle_enter(rank, lap);
+    if (rank->phases.entered) {
+        struct emu_deposit given = deposited(request);
+        tell(backend, request, EMU_PHASE_DEPOSIT, &given);
+    }
     uint64_t round = own->rounds_given++;
     return emu_slot_arrive(&own->group->ring, request->note.index, own->group->me, round,
                            own->rounds);

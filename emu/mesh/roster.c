@@ -38,6 +38,7 @@ static enum emu_status append(struct emu_roster *roster, struct emu_family made,
         made.group_count >= UINT32_MAX - roster->group_count)
         return EMU_ERANGE;
     made.first_group = roster->group_count;
+    roster->starts[roster->family_count] = made.first_group;
     roster->group_count += made.group_count;
     roster->families[roster->family_count] = made;
     *family = roster->family_count++;
@@ -172,15 +173,6 @@ enum emu_status emu_roster_group_of(const struct emu_roster *roster, uint32_t fa
         return EMU_ENOTMEMBER;
     *group = found->first_group + number;
     return EMU_OK;
-}
-
-uint32_t emu_roster_family_of(const struct emu_roster *roster, uint32_t group)
-{
-    assert(group < roster->group_count);
-    uint32_t family = roster->family_count - 1;
-    while (roster->families[family].first_group > group)
-        family--;
-    return family;
 }
 
 struct emu_group emu_roster_group(const struct emu_roster *roster, uint32_t group)

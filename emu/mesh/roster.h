@@ -11,6 +11,8 @@
 #include <meshemu/mesh.h>
 #include <meshemu/status.h>
 
+#include <assert.h>
+
 #define EMU_ROSTER_MAX_FAMILIES 64
 
 struct emu_family {
@@ -26,6 +28,7 @@ struct emu_roster {
     const struct emu_mesh *mesh; /* borrowed */
     uint32_t group_count;        /* ids are below this */
     uint32_t family_count;
+    uint32_t starts[EMU_ROSTER_MAX_FAMILIES]; /* first_group of each, side by side */
     struct emu_family families[EMU_ROSTER_MAX_FAMILIES];
 };
 
@@ -53,7 +56,14 @@ EMU_MUST_CHECK enum emu_status emu_roster_group_of(const struct emu_roster *rost
                                                    uint32_t rank, uint32_t *group);
 
 /* Family of a group id (below group_count), and the group itself. */
-uint32_t emu_roster_family_of(const struct emu_roster *roster, uint32_t group);
+static inline uint32_t emu_roster_family_of(const struct emu_roster *roster, uint32_t group)
+{
+    assert(group < roster->group_count);
+    uint32_t family = roster->family_count - 1;
+    while (roster->starts[family] > group)
+        family--;
+    return family;
+}
 struct emu_group emu_roster_group(const struct emu_roster *roster, uint32_t group);
 
 #endif

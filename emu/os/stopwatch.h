@@ -37,8 +37,10 @@ static inline void emu_stopwatch_start(struct emu_stopwatch *watch, uint32_t lap
 /* Go over to a lap; returns the one before (0 where the watch does not run). */
 static inline uint32_t emu_stopwatch_enter(struct emu_stopwatch *watch, uint32_t lap)
 {
+    if (!watch->running)
+        return 0;
     uint32_t before = watch->lap;
-    if (!watch->running || before == lap)
+    if (before == lap)
         return before;
     uint64_t now = emu_clock_ns();
     watch->spent_ns[before] += now - watch->since_ns;

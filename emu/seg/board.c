@@ -6,8 +6,7 @@
 #include "seg/recorder.h"
 #include "seg/words.h"
 
-#define PHASE_MASK UINT64_C(0xff)
-#define PULSE_STEP (PHASE_MASK + 1)
+#define PULSE_STEP (EMU_PULSE_PHASE + 1)
 
 static void write_facts(struct emu_board *board, const struct emu_board_facts *facts)
 {
@@ -65,23 +64,12 @@ void emu_board_begin_call(const struct emu_segment *segment, uint32_t rank, uint
     atomic_store_explicit(&board->calls, calls, memory_order_release);
 }
 
-/* relaxed: the rank itself is the only writer */
-static uint64_t own_pulse(const struct emu_segment *segment, uint32_t rank)
-{
-    return atomic_load_explicit(&emu_board_of(segment, rank)->pulse, memory_order_relaxed);
-}
-
-void emu_board_set_phase(const struct emu_segment *segment, uint32_t rank, enum emu_phase phase)
-{
-    uint64_t next = (own_pulse(segment, rank) & ~PHASE_MASK) + PULSE_STEP;
-    atomic_store_explicit(&emu_board_of(segment, rank)->pulse, next | (uint64_t)phase,
-                          memory_order_release);
-}
-
 void emu_board_beat(const struct emu_segment *segment, uint32_t rank)
 {
-    atomic_store_explicit(&emu_board_of(segment, rank)->pulse,
-                          own_pulse(segment, rank) + PULSE_STEP, memory_order_release);
+    _Atomic uint64_t *pulse = &emu_board_of(segment, rank)->pulse;
+    /* relaxed: the rank itself is the only writer */
+    atomic_store_explicit(pulse, atomic_load_explicit(pulse, memory_order_relaxed) + PULSE_STEP,
+                          memory_order_release);
 }
 
 uint64_t emu_board_pulse(const struct emu_segment *segment, uint32_t rank)
@@ -124,7 +112,7 @@ void emu_board_look(const struct emu_segment *segment, uint32_t rank, struct emu
     seen.step = facts.step;
     seen.since_ns = facts.since_ns;
     seen.pulse = emu_board_pulse(segment, rank);
-    seen.phase = (enum emu_phase)(seen.pulse & PHASE_MASK);
+    seen.phase = (enum emu_phase)(seen.pulse & EMU_PULSE_PHASE);
     seen.calls = atomic_load_explicit(&board->calls, memory_order_acquire);
     look_call(segment, rank, &facts, &seen);
     *view = seen;

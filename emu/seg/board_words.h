@@ -66,7 +66,17 @@ static inline struct emu_board *emu_board_of(const struct emu_segment *segment, 
 void emu_board_begin_call(const struct emu_segment *segment, uint32_t rank, uint64_t calls);
 void emu_board_wait_in(const struct emu_segment *segment, uint32_t rank, enum emu_board_wait wait,
                        const struct emu_note *note);
-void emu_board_set_phase(const struct emu_segment *segment, uint32_t rank, enum emu_phase phase);
+
+#define EMU_PULSE_PHASE UINT64_C(0xff)
+
+static inline void emu_board_set_phase(const struct emu_segment *segment, uint32_t rank,
+                                       enum emu_phase phase)
+{
+    _Atomic uint64_t *pulse = &emu_board_of(segment, rank)->pulse;
+    /* relaxed: the rank itself is the only writer */
+    uint64_t beats = atomic_load_explicit(pulse, memory_order_relaxed) | EMU_PULSE_PHASE;
+    atomic_store_explicit(pulse, beats + 1 + (uint64_t)phase, memory_order_release);
+}
 
 /* The same, it falls asleep or has awoken: another number, the same phase. */
 void emu_board_beat(const struct emu_segment *segment, uint32_t rank);

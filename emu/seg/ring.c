@@ -2,15 +2,25 @@
 #include "base/checked.h"
 #include "seg/slot.h"
 
-static uint64_t slot_bytes_of(uint32_t size)
+/* Members that take turns on cores count up in crews, one for each core, whose counters stay in its
+ * cache; member i is of crew i modulo their number, as rank r is bound to core r modulo theirs. */
+static uint32_t crews_of(uint32_t size, uint32_t cores)
 {
-    return sizeof(struct emu_slot) + (uint64_t)size * sizeof(struct emu_slot_entry);
+    if (size <= cores || cores == 1)
+        return 0;
+    return cores < EMU_CREWS_MAX ? cores : EMU_CREWS_MAX;
 }
 
-bool emu_ring_bytes(uint32_t size, uint64_t *bytes)
+static uint64_t slot_bytes_of(uint32_t size, uint32_t crews)
+{
+    return sizeof(struct emu_slot) + (uint64_t)crews * sizeof(struct emu_crew) +
+           (uint64_t)size * sizeof(struct emu_slot_entry);
+}
+
+bool emu_ring_bytes(uint32_t size, uint32_t cores, uint64_t *bytes)
 {
     uint64_t slots;
-    return emu_mul_fits(slot_bytes_of(size), EMU_SLOTS, &slots) &&
+    return emu_mul_fits(slot_bytes_of(size, crews_of(size, cores)), EMU_SLOTS, &slots) &&
            emu_add_fits(slots, sizeof(struct emu_group_head), bytes);
 }
 
@@ -22,10 +32,10 @@ static uint64_t group_offset(const struct emu_segment *segment, uint32_t family,
     uint64_t bytes = 0;
     bool fits = true; /* emu_segment_plan has checked the sum */
     for (uint32_t f = 0; f < family; f++) {
-        fits = fits && emu_ring_bytes(families[f].group_size, &bytes);
+        fits = fits && emu_ring_bytes(families[f].group_size, segment->ways.cores, &bytes);
         offset += bytes * families[f].group_count;
     }
-    fits = fits && emu_ring_bytes(families[family].group_size, &bytes);
+    fits = fits && emu_ring_bytes(families[family].group_size, segment->ways.cores, &bytes);
     return fits ? offset + bytes * (group - families[family].first_group) : 0;
 }
 
@@ -41,20 +51,10 @@ struct emu_ring emu_ring_of(const struct emu_segment *segment, uint32_t group)
         .chunk_bytes =
             segment->stage_bytes / ((uint64_t)segment->roster->family_count * EMU_SLOTS * 2),
     };
-    ring.slot_bytes = slot_bytes_of(ring.size);
+    ring.crews = crews_of(ring.size, segment->ways.cores);
+    ring.slot_bytes = slot_bytes_of(ring.size, ring.crews);
     ring.head = (void *)(segment->base + group_offset(segment, family, group));
     return ring;
-}
-
-struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64_t index)
-{
-    return (void *)(ring->head->end + (index % EMU_SLOTS) * ring->slot_bytes);
-}
-
-struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t index, uint32_t member)
-{
-    struct emu_slot_entry *entries = (void *)(emu_ring_slot(ring, index) + 1);
-    return &entries[member];
 }
 
 /* The stage: for each family and slot one area of two chunks a rank, cut among the groups. */

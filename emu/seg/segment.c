@@ -39,12 +39,12 @@ static bool place(uint64_t *end, uint64_t *offset, uint64_t count, uint64_t each
     return true;
 }
 
-static bool groups_bytes(const struct emu_roster *roster, uint64_t *total)
+static bool groups_bytes(const struct emu_roster *roster, uint32_t cores, uint64_t *total)
 {
     uint64_t sum = 0;
     for (uint32_t f = 0; f < roster->family_count; f++) {
         uint64_t one, all;
-        if (!emu_ring_bytes(roster->families[f].group_size, &one) ||
+        if (!emu_ring_bytes(roster->families[f].group_size, cores, &one) ||
             !emu_mul_fits(one, roster->families[f].group_count, &all) ||
             !emu_add_fits(sum, all, &sum))
             return false;
@@ -69,7 +69,7 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
     uint64_t end = EMU_PAGE;
     bool fits = emu_round_up_fits(params->arena_bytes, EMU_PAGE, &plan.arena_bytes) &&
                 emu_round_up_fits(params->record_bytes, EMU_PAGE, &plan.record_bytes) &&
-                groups_bytes(roster, &groups) &&
+                groups_bytes(roster, plan.ways.cores, &groups) &&
                 place(&end, &plan.boards, world, sizeof(struct emu_board)) &&
                 place(&end, &plan.gates, 1, emu_gate_bytes(plan.world)) &&
                 place(&end, &plan.incidents, 1, sizeof(struct emu_incident_list)) &&

@@ -17,9 +17,11 @@
  *
  * A group, as it lies in the segment:
  *   0    head     broken, reported                                   64
- *   64   slot 0   word, sum, deposited, consumed, departed | units   128
- *                 entry of member 0: see struct emu_slot_entry          192
- *                 ...                                                   192 each
+ *   64   slot 0   word, sum, came | units                            128
+ *                 crew 0: came                                       64
+ *                 ...                                                64 each
+ *                 entry of member 0: see struct emu_slot_entry       192
+ *                 ...                                                192 each
  *        slot 1   ...
  *
  * word          writers           readers   order    publishes                stale read costs
@@ -28,9 +30,13 @@
  * reported      any, once         any       acq_rel  nothing (who appends)    -
  * slot.word     any, by CAS       members   acq_rel  the deposits of all, the nothing: sleepers are
  *                                                    decision, the reset      woken by a change
- * deposited[p]  members, +1       members   acq_rel  deposits of one round    one more look
- * consumed[p]   members, +1       members   acq_rel  that a chunk is free     one more look
- * departed      members, +1       members   acq_rel  that nobody reads        -
+ * crew.came     its members, +1   its       acq_rel  as slot.came, to who     a spin or a yield
+ *                                 members            completes the crew       more
+ * slot.came     who completes a   members   acq_rel
+ *               crew, +1
+ *  deposited[p]                                      deposits of one round    one more look
+ *  consumed[p]                                       that a chunk is free     one more look
+ *  departed                                          that nobody reads        -
  * next_unit     workers, +1       workers   relaxed  nothing (who does it)    -
  * units_done    workers, +n       workers   acq_rel  outputs of the units     -
  * slot.sum      who folds         members   relaxed, published by the word
@@ -45,18 +51,23 @@
  * stage         its member        members   plain, published by deposited, freed by consumed or
  *                                           departed
  *
- * Rounds of one parity share a counter: a member can deposit round r+2 only after all consumed
- * round r, hence after all deposited it, so deposited[p] = members * (r/2 + 1) says that all
- * deposited round r, and never too early. consumed likewise.
+ * Members that take turns on cores count up in crews, member i in crew i modulo the number of
+ * cores, whose line stays in the cache of their core; who completes a crew counts for it. A smaller
+ * group has no crews, and each member counts for itself. Rounds of one parity share a counter: a
+ * member can deposit round r+2 only after all consumed round r, hence after all deposited it, so a
+ * crew has deposited round r when its count is its size * (r/2 + 1), all have when the slot's is
+ * the number of crews * (r/2 + 1), and never too early. consumed likewise.
  *
  * A member may die between any two instructions. Its `done` is written after its announcement:
  * dead in between, the slot breaks although the data was there (CAS: for all or for none), or all
  * had announced and the launcher completes it. Who changes a word and dies before it wakes leaves
- * sleepers; emu_segment_fail_rank ticks and wakes every word of its groups. Who departs last and
+ * sleepers; emu_segment_fail_rank ticks and wakes every word of its groups. Who completes a crew
+ * and dies before it counts for it has not announced: the slot breaks for all. Who departs last and
  * dies before the reset leaves a slot that nobody will need: it can make no later call.
  *
- * A stopped or killed member never blocks another's decision: everything is decided from counters
- * by whoever looks. A broken slot is never reused: its entries tell what was asked for.
+ * A killed member never blocks another's decision: everything is decided from counters by whoever
+ * looks. One that is stopped between two counts is waited for like one that has not come. A broken
+ * slot is never reused: its entries tell what was asked for.
  */
 #ifndef EMU_SEG_SLOT_H
 #define EMU_SEG_SLOT_H
@@ -103,18 +114,25 @@ _Static_assert(sizeof(struct emu_slot_entry) == 192, "three lines a member");
 _Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 64, "a line of its own");
 _Static_assert(offsetof(struct emu_slot_entry, sum) == 128, "a line of its own");
 
+/* How many have come so far, by what they came for. */
+enum emu_turn { EMU_TURN_DEPOSITED, EMU_TURN_CONSUMED = 2, EMU_TURN_DEPARTED = 4, EMU_TURNS };
+
 struct emu_slot {
     _Atomic uint32_t word;
-    _Atomic uint32_t corrupt;      /* 1: a deposit did not fit its checksum when it was folded */
-    _Atomic uint32_t folder;       /* group rank of who folded */
-    _Atomic uint64_t sum;          /* of the folded result */
-    _Atomic uint64_t deposited[2]; /* by parity of the round */
-    _Atomic uint64_t consumed[2];
-    _Atomic uint64_t departed;
+    _Atomic uint32_t corrupt;         /* 1: a deposit did not fit its checksum when it was folded */
+    _Atomic uint32_t folder;          /* group rank of who folded */
+    _Atomic uint64_t sum;             /* of the folded result */
+    _Atomic uint64_t came[EMU_TURNS]; /* crews; members of a group without crews */
     alignas(EMU_LINE) _Atomic uint64_t next_unit;
     _Atomic uint64_t units_done;
 };
-_Static_assert(sizeof(struct emu_slot) == 128, "two lines, then the entries");
+_Static_assert(sizeof(struct emu_slot) == 128, "two lines, then crews and entries");
+
+struct emu_crew {
+    alignas(EMU_LINE) _Atomic uint64_t came[EMU_TURNS]; /* members of this crew */
+};
+_Static_assert(sizeof(struct emu_crew) == EMU_LINE, "a line that stays on its core");
+#define EMU_CREWS_MAX 64
 _Static_assert(offsetof(struct emu_slot, next_unit) == 64, "who comes fetches one line");
 
 #define EMU_COURSE_LENT (UINT64_C(1) << 63)
@@ -136,6 +154,7 @@ struct emu_ring {
     uint32_t group;
     uint32_t size;
     uint32_t family;
+    uint32_t crews;       /* 0: every member counts for itself */
     uint64_t chunk_bytes; /* of one round */
     uint64_t slot_bytes;
     struct emu_group_head *head;
@@ -150,10 +169,27 @@ struct emu_breach {
 };
 
 /* Bytes of a group of `size` members in the segment. false: does not fit in 64 bits. */
-bool emu_ring_bytes(uint32_t size, uint64_t *bytes);
+bool emu_ring_bytes(uint32_t size, uint32_t cores, uint64_t *bytes);
 struct emu_ring emu_ring_of(const struct emu_segment *segment, uint32_t group);
-struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64_t index);
-struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t index, uint32_t member);
+static inline struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64_t index)
+{
+    return (void *)(ring->head->end + (index % EMU_SLOTS) * ring->slot_bytes);
+}
+
+static inline struct emu_crew *emu_ring_crew(const struct emu_ring *ring, uint64_t index,
+                                             uint32_t crew)
+{
+    struct emu_crew *crews = (void *)(emu_ring_slot(ring, index) + 1);
+    return &crews[crew];
+}
+
+static inline struct emu_slot_entry *emu_ring_entry(const struct emu_ring *ring, uint64_t index,
+                                                    uint32_t member)
+{
+    struct emu_slot_entry *entries = (void *)emu_ring_crew(ring, index, ring->crews);
+    return &entries[member];
+}
+
 struct emu_breach emu_ring_breach(const struct emu_ring *ring);
 
 /* Where a member's deposit of this round lies. bytes: the largest deposit of any member in the
@@ -187,9 +223,13 @@ void emu_slot_judge(const struct emu_ring *ring, uint64_t index, uint32_t member
 void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
                        uint64_t rounds);
 bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round);
-void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint64_t round);
+void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round);
 bool emu_slot_consumed(const struct emu_ring *ring, uint64_t index, uint64_t round);
-void emu_slot_depart(const struct emu_ring *ring, uint64_t index);
+void emu_slot_depart(const struct emu_ring *ring, uint64_t index, uint32_t member);
+
+/* Has all of this member's crew signed an open call? Then nobody on its core can bring it about.
+ * false in groups without crews. */
+bool emu_slot_waits_abroad(const struct emu_ring *ring, uint64_t index, uint32_t member);
 
 /* The group breaks at `index`: later calls answer the same, open slots from there on are decided.
  * A breach with a smaller index that is there already stays. Callers: who found the mismatch, the

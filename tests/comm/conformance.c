@@ -1,5 +1,6 @@
 /* What every backend must do. The same bodies run over `self` (one rank, no segment) and over `shm`
  * with 1, 2, 3, 4, 7 and 8 ranks. */
+#include "seg/incident.h"
 #include "trial.h"
 
 #include <criterion/criterion.h>
@@ -180,11 +181,42 @@ ParameterizedTestParameters(backend_shm, meets_the_contract)
     return cr_make_param_array(unsigned, sizes, sizeof sizes / sizeof sizes[0]);
 }
 
-ParameterizedTest(unsigned *size, backend_shm, meets_the_contract, .timeout = 120)
+static uint32_t corruptions(const struct emu_segment *segment)
+{
+    uint32_t count = 0;
+    struct emu_incident incident;
+    for (uint32_t i = 0; emu_incident_read(segment, i, &incident); i++)
+        count += incident.cause == EMU_INCIDENT_CORRUPT;
+    return count;
+}
+
+static void meet_the_contract(unsigned size, bool checksums)
 {
     char axes[16];
-    snprintf(axes, sizeof axes, "dp=%u", *size);
-    for (size_t i = 0; i < BODIES; i++)
-        cr_expect_eq(ranks_once(axes, NULL, bodies[i].body, NULL, 60), 0, "%s over %u ranks",
-                     bodies[i].name, *size);
+    snprintf(axes, sizeof axes, "dp=%u", size);
+    for (size_t i = 0; i < BODIES; i++) {
+        struct ranks ranks;
+        struct emu_segment_params params = {.arena_bytes = 1 << 20, .checksums = checksums};
+        cr_assert(ranks_open_as(&ranks, axes, NULL, params));
+        cr_expect_eq(ranks_run(&ranks, bodies[i].body, NULL, 60), 0, "%s over %u ranks",
+                     bodies[i].name, size);
+        cr_expect_eq(corruptions(&ranks.segment), 0, "%s over %u ranks", bodies[i].name, size);
+        ranks_close(&ranks);
+    }
+}
+
+ParameterizedTest(unsigned *size, backend_shm, meets_the_contract, .timeout = 120)
+{
+    meet_the_contract(*size, false);
+}
+
+ParameterizedTestParameters(backend_shm, meets_it_with_checksums)
+{
+    static unsigned sizes[] = {2, 3, 7};
+    return cr_make_param_array(unsigned, sizes, sizeof sizes / sizeof sizes[0]);
+}
+
+ParameterizedTest(unsigned *size, backend_shm, meets_it_with_checksums, .timeout = 120)
+{
+    meet_the_contract(*size, true);
 }

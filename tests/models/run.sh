@@ -41,6 +41,11 @@ check slot.pml holds MEMBERS=3 CALLS=1 NO_ABORT
 check slot.pml holds MEMBERS=2 CALLS=3 NO_ABORT
 check slot.pml holds MEMBERS=2 FOLDS
 check slot.pml holds MEMBERS=3 CALLS=1 NO_ABORT FOLDS
+check slot.pml holds MEMBERS=3 CREWS=2 CALLS=1 NO_ABORT
+check slot.pml holds MEMBERS=3 CREWS=2 CALLS=1 NO_ABORT FOLDS
+check slot.pml holds MEMBERS=2 CREWS=1 CALLS=3 NO_ABORT
+check slot.pml fails MEMBERS=3 CREWS=2 CALLS=1 NO_ABORT FIRST_COUNTS
+check slot.pml fails MEMBERS=2 CREWS=1 NO_ABORT LEAVES_FOR_ALL
 check slot.pml fails MEMBERS=2 ABORT_OUTSIDE
 check slot.pml fails MEMBERS=2 NO_TICK
 check slot.pml fails MEMBERS=2 NO_SETTLE

@@ -3,7 +3,8 @@
  * The protocol of emu/seg/slot.h with one slot that is reused: MEMBERS members make CALLS calls of
  * one round. One of them may die between any two steps; the launcher then runs what
  * emu_segment_fail_rank does. Somebody may end the run at any time (emu_abort_post). With FOLDS who
- * comes last folds for all before it judges. Calls that are lent, and rounds: loan.pml.
+ * comes last folds for all before it judges. With CREWS members count up in crews, and who completes
+ * its crew counts for it. Calls that are lent, and rounds: loan.pml.
  *
  * Checked: no invalid end state (nobody sleeps for ever), one outcome of each call for all members
  * that return from it, COMPLETE and FOLDED only if all had deposited, FOLDED only while the result of
@@ -19,12 +20,32 @@
  *   DONE_FIRST      a member notes its deposit as done before it is counted
  *   NO_SETTLE       the launcher does not complete what all had announced
  *   FOLD_LATE       (FOLDS) who comes last judges before it has folded
+ *   FIRST_COUNTS    (CREWS) who comes first counts for its crew
+ *   LEAVES_FOR_ALL  (CREWS) who leaves first leaves for its crew
  */
 #ifndef MEMBERS
 #define MEMBERS 3
 #endif
 #ifndef CALLS
 #define CALLS 2
+#endif
+#ifdef CREWS
+#define PARTIES CREWS
+#define CREW (me % CREWS)
+#define CREW_SIZE (MEMBERS / CREWS + (CREW < MEMBERS % CREWS -> 1 : 0))
+byte crew_came[CREWS], crew_left[CREWS];
+#else
+#define PARTIES MEMBERS
+#endif
+#ifdef FIRST_COUNTS
+#define COUNTS_AT 1
+#else
+#define COUNTS_AT CREW_SIZE
+#endif
+#ifdef LEAVES_FOR_ALL
+#define LEAVES_AT 1
+#else
+#define LEAVES_AT CREW_SIZE
 #endif
 #define NONE 255
 #define NOBODY 254
@@ -34,7 +55,7 @@ mtype = { OPEN, COMPLETE, FOLDED, PEER, UNKNOWN, ABORTED };
 byte generation, version;
 mtype decision = OPEN;
 bool sleepers;
-byte deposited, departed;
+byte deposited, departed; /* parties */
 byte done[MEMBERS]; /* calls whose deposit was announced, and judged if it was the last */
 byte result;        /* calls whose fold was written to the slot */
 byte broken = NONE; /* first call that will not happen */
@@ -84,19 +105,94 @@ inline shift(call, to, won)
     had = false
 }
 
+inline look_used()
+{
+    d_step {
+        used = deposited > 0;
+#ifdef CREWS
+        w = 0;
+        do
+        :: w < CREWS -> used = used || crew_came[w] > 0; w++
+        :: else -> break
+        od;
+        w = 0
+#endif
+    }
+}
+
+/* One more has deposited: count is PARTIES for who comes last of all. */
+inline arrive(call)
+{
+#ifdef CREWS
+    d_step { deposits_of[call]++; crew_came[CREW]++; count = crew_came[CREW] };
+    MORTAL;
+    if
+    :: count == COUNTS_AT ->
+        d_step {
+            deposited++; count = deposited;
+            if
+            :: count == PARTIES -> last_of[call] = me
+            :: else
+            fi
+        }
+    :: else -> count = 0
+    fi
+#else
+    d_step {
+        deposits_of[call]++; deposited++; count = deposited;
+        if
+        :: count == PARTIES -> last_of[call] = me
+        :: else
+        fi
+    }
+#endif
+}
+
+inline depart()
+{
+#ifdef CREWS
+    d_step { crew_left[CREW]++; count = crew_left[CREW] };
+    MORTAL;
+    if
+    :: count == LEAVES_AT -> d_step { departed++; count = departed }
+    :: else -> count = 0
+    fi
+#else
+    d_step { departed++; count = departed }
+#endif
+}
+
+inline forget()
+{
+#ifdef CREWS
+    d_step {
+        w = 0;
+        do
+        :: w < CREWS -> crew_came[w] = 0; crew_left[w] = 0; w++
+        :: else -> break
+        od;
+        w = 0
+    };
+    MORTAL;
+#endif
+    d_step { deposited = 0; departed = 0 }
+}
+
 /* emu_ring_meet_breach and the launcher: end what is undecided. */
 inline settle(call, from)
 {
 #ifndef NO_SETTLE
     if
-    :: deposited == MEMBERS -> shift(call, COMPLETE, won)
+    :: deposited == PARTIES -> shift(call, COMPLETE, won)
     :: else
     fi;
 #endif
+    look_used();
     if
-    :: call >= from && deposited > 0 -> shift(call, PEER, won)
+    :: call >= from && used -> shift(call, PEER, won)
     :: else
-    fi
+    fi;
+    used = false
 }
 
 inline sleep_on_word(me)
@@ -157,7 +253,7 @@ inline answer(call, what)
 proctype member(byte me)
 {
     byte call = 0, seen, seen_generation, count, w;
-    bool seen_sleepers, won, had;
+    bool seen_sleepers, won, had, used;
     mtype seen_decision;
 
     do
@@ -182,16 +278,10 @@ proctype member(byte me)
         done[me] = call + 1;
         MORTAL;
 #endif
-        d_step {
-            deposits_of[call]++; deposited++; count = deposited;
-            if
-            :: count == MEMBERS -> last_of[call] = me
-            :: else
-            fi
-        };
+        arrive(call);
         MORTAL;
         if
-        :: count == MEMBERS ->
+        :: count == PARTIES ->
 #ifdef FOLDS
 #ifndef FOLD_LATE
             assert(generation == call); /* whatever others have decided meanwhile */
@@ -235,11 +325,11 @@ proctype member(byte me)
         if
         :: seen_decision == COMPLETE || seen_decision == FOLDED ->
             MORTAL;
-            d_step { departed++; count = departed };
+            depart();
             MORTAL;
             if
-            :: count == MEMBERS ->
-                d_step { deposited = 0; departed = 0 };
+            :: count == PARTIES ->
+                forget();
                 MORTAL;
                 d_step { generation++; decision = OPEN; version++; won = sleepers; sleepers = false };
                 MORTAL;
@@ -263,7 +353,7 @@ ended:
 proctype launcher()
 {
     byte from, at, w, me = 254; /* never the victim */
-    bool won, had;
+    bool won, had, used;
 end:
     noticed;
     from = done[victim];

@@ -41,7 +41,7 @@ static void all_do_call(uint64_t index)
     cr_expect_eq(emu_slot_decision(&ring, index), EMU_SLOT_COMPLETE);
     for (uint32_t m = 0; m < 3; m++) {
         cr_expect_not(emu_slot_free(&ring, index + EMU_SLOTS));
-        emu_slot_depart(&ring, index);
+        emu_slot_depart(&ring, index, m);
     }
     cr_expect(emu_slot_free(&ring, index + EMU_SLOTS));
     cr_expect_eq(emu_slot_decision(&ring, index), EMU_SLOT_COMPLETE, "also when it has moved on");
@@ -63,7 +63,7 @@ Test(slot, of_many_rounds_completes_with_the_last_deposit_of_all)
     cr_expect(emu_slot_deposited(&ring, 0, 1) && !emu_slot_deposited(&ring, 0, 2));
     for (uint32_t m = 0; m < 3; m++) {
         cr_expect_not(emu_slot_consumed(&ring, 0, 0));
-        emu_slot_consume(&ring, 0, 0);
+        emu_slot_consume(&ring, 0, m, 0);
     }
     cr_expect(emu_slot_consumed(&ring, 0, 0));
     for (uint32_t m = 0; m < 3; m++) {
@@ -126,7 +126,7 @@ Test(slot, that_all_had_announced_is_completed_by_the_launcher)
     struct emu_note note;
     emu_note_of(&call, 0, &note);
     emu_slot_sign(&ring, 0, 2, &note, &(struct emu_offer){.rounds = 1});
-    atomic_fetch_add(&emu_ring_slot(&ring, 0)->deposited[0], 1);
+    cr_expect(emu_slot_arrive(&ring, 0, 2, 0, 1));
     emu_segment_fail_rank(&small.segment, 2);
     cr_expect_eq(emu_slot_decision(&ring, 0), EMU_SLOT_COMPLETE);
 }
