@@ -44,7 +44,7 @@ struct emu_bench_request {
     int64_t root; /* group rank, or EMU_BENCH_ROOT_MOVES */
     bool in_place;
     bool pin;              /* rank i to allowed processor i modulo their number */
-    bool checksums;        /* of payloads, as `run` has them; nothing is lent then */
+    bool checksums;        /* of payloads, as `run` has them */
     uint32_t coefficients; /* exact ones, that travel with every call but messages */
     bool launch;           /* tell of the launch, too */
     uint64_t iterations;   /* 0: as many as fit into time_ns, 5 to 20000 */

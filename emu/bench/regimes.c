@@ -53,7 +53,7 @@ void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
                     "lent: when all agree, one member on each core takes units of up to %" PRIu64
                     " bytes from a\ncounter, folds them in its cache and writes every output; past "
                     "the cache from %" PRIu64 "\nbytes of output on. Buffers outside the arenas, "
-                    "checksums or coefficients: in rounds\n",
+                    "and ranks under\nfaults: in rounds\n",
                     ways->unit_bytes, ways->stream_from);
     emu_text_printf(
         text,

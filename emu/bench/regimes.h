@@ -1,8 +1,8 @@
 /* Which ways through the shared segment are there, and which payload takes which?
  *
  * The table of seg/ways.h for one mesh, in words. A group of no more members than cores and a
- * larger one go different ways; bench has no coefficients, and no checksums unless asked for them,
- * so its long payloads are lent.
+ * larger one go different ways; the buffers of bench lie in the arenas, so its long payloads are
+ * lent.
  */
 #ifndef EMU_BENCH_REGIMES_H
 #define EMU_BENCH_REGIMES_H

@@ -62,6 +62,7 @@ struct emu_rank_books {
     uint64_t requested[EMU_CATEGORY_COUNT], rounded[EMU_CATEGORY_COUNT];
     uint64_t family_bytes[EMU_ROSTER_MAX_FAMILIES]; /* in collectives, by family of the roster */
     uint64_t message_bytes[EMU_MESH_MAX_AXES];      /* in messages, by axis */
+    uint64_t lent_calls; /* collectives of all steps that went from buffer to buffer */
     uint64_t pss; /* of the shared mapping, when it was last read; UINT64_MAX: it could not be */
     const uint64_t *sent_to; /* in messages, by place (mesh/beside.h). In the same block */
 };

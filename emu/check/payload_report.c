@@ -18,11 +18,12 @@ size_t emu_protocol_corrupt(const struct emu_scene *scene, const struct emu_inci
     emu_call_text(&text, &incident->call);
     emu_text_puts(&text, ": what ");
     emu_rank_text(&text, scene->roster->mesh, incident->rank);
-    emu_text_printf(&text,
-                    " sent is not what rank %" PRIu32
-                    " read: the checksum that the sender made before it wrote the bytes does not "
-                    "fit (%.*s)",
-                    incident->caller, (int)sizeof incident->text, incident->text);
+    emu_text_printf(
+        &text,
+        " sent is not what rank %" PRIu32
+        " read: the checksum that the sender made before it gave the bytes away does not "
+        "fit (%.*s)",
+        incident->caller, (int)sizeof incident->text, incident->text);
     emu_finding_message(finding, "%s", emu_text_get(&text));
     emu_text_finish(&text);
     emu_finding_group(finding, scene->roster, incident->group);

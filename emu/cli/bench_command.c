@@ -155,8 +155,8 @@ const struct emu_command emu_bench_command = {
     "rank 0's calls, back to back; the mean is that of the slowest rank. In every\n"
     "row each rank verifies each element of a call before and of one after the\n"
     "timed ones; a wrong one is exit code 1. Signatures, recorders and supervision\n"
-    "are part of each call and cannot be switched off; --checksums adds payload\n"
-    "sums, with which nothing is lent.",
+    "are part of each call and cannot be switched off; --checksums and\n"
+    "--coefficients add what a run has besides.",
     options,
     sizeof options / sizeof options[0],
     run,

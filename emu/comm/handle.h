@@ -33,6 +33,7 @@ struct emu_rank {
     uint64_t received;
     struct emu_traffic asked, wired;
     uint64_t *sent_to; /* by place, see emu_rank_sent_to; owned, made by the first message */
+    uint64_t lent_calls;
     struct emu_phase_watch phases;
     struct emu_stopwatch stopwatch;
 };

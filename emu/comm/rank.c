@@ -151,6 +151,11 @@ const uint64_t *emu_rank_sent_to(const struct emu_rank *rank)
     return rank->sent_to;
 }
 
+uint64_t emu_rank_lent_calls(const struct emu_rank *rank)
+{
+    return rank->lent_calls;
+}
+
 uint32_t emu_rank_id(const struct emu_rank *rank)
 {
     return rank->id;

@@ -91,6 +91,9 @@ const struct emu_traffic *emu_rank_wired(const struct emu_rank *rank);
  * (mesh/beside.h): their sum is that of message_bytes. NULL: it has sent none. */
 const uint64_t *emu_rank_sent_to(const struct emu_rank *rank);
 
+/* Calls of this rank that ended well and went from buffer to buffer: `lent` of seg/ways.h. */
+uint64_t emu_rank_lent_calls(const struct emu_rank *rank);
+
 /* What a rank spends its time on. In a call, whatever is not one of the others is its protocol:
  * arguments, filters, recorders, signatures, looking whether a peer has moved. */
 enum emu_lap {

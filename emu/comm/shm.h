@@ -3,6 +3,7 @@
  *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
  *   shm_checksum.c     do bytes arrive as they were sent?
  *   shm_collective.c   one collective through its slot (seg/slot.h)
+ *   shm_cut.c          how a collective whose buffers are lent is cut
  *   shm_lent.c         units of a collective whose buffers are lent (seg/loan.h)
  *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
  *   shm_rounds.c       bytes into the stage, and from there to the outputs
@@ -42,8 +43,9 @@ struct shm_group {
 
 struct shm_collective {
     struct shm_group *group;
-    uint64_t payload; /* bytes of this member's input */
-    bool carries;     /* coefficients, behind the largest payload at ledger_at */
+    uint64_t payload;      /* bytes of this member's input */
+    uint64_t payload_max;  /* of any member's */
+    uint64_t ledger_bytes; /* of coefficients that travel, behind payload_max at ledger_at */
     uint64_t ledger_at;
     uint64_t bytes;     /* of this member's deposits: payload and coefficients */
     uint64_t bytes_max; /* of any member's */
@@ -55,7 +57,7 @@ struct shm_collective {
     bool last_folds;
     uint64_t rounds_given; /* deposited; 0: not signed yet */
     uint64_t rounds_taken;
-    bool corrupt; /* a member's bytes did not fit their checksum */
+    bool corrupt; /* this member saw that bytes did not fit their checksum */
     void *copy;   /* of an input that the output would overwrite too early; owned */
 };
 
@@ -162,11 +164,33 @@ bool shm_may_lend(const struct shm_backend *backend, const struct shm_request *r
 bool shm_offer(const struct shm_backend *backend, const struct shm_request *request,
                struct emu_offer *offer);
 
+/* How all members cut a call that is lent: see shm_cut.c. In bytes, multiples of a line. */
+struct shm_cut {
+    uint64_t unit, ledger_unit; /* of an input, of the coefficients */
+    uint64_t block;
+    uint64_t sum_block;         /* 0: there are no checksums, and nothing below */
+    uint64_t sums, ledger_sums; /* of the longest input, of the coefficients behind it */
+};
+struct shm_cut shm_cut_of(const struct shm_collective *own);
+
+/* How many pieces cover so many bytes? */
+uint64_t shm_pieces(uint64_t bytes, uint64_t piece);
+
 /* Is there room to fold a unit? Made before the first call that might be lent. */
 bool shm_has_bench(struct shm_backend *backend);
 
 /* Take units of a call that is LENT until none is left. */
 void shm_lent_work(struct shm_backend *backend, struct shm_request *request);
+
+/* Of a call that has ended well: was it worked on where its buffers lie? Else its second round was
+ * given. */
+static inline bool shm_went_lent(const struct shm_collective *own)
+{
+    return own->lent && own->rounds_given == 1;
+}
+
+/* The call has ended well, and this member has not departed. */
+void shm_lent_end(const struct shm_backend *backend, struct shm_request *request);
 
 void shm_enter_phase(const struct shm_backend *backend, const struct shm_request *request,
                      enum emu_phase phase);
@@ -192,10 +216,25 @@ void shm_checksum_verify(const struct shm_backend *backend, struct shm_request *
 
 /* The same where one folds for all: it verifies every deposit and sums its result; a deposit that
  * does not fit makes the call answer EMU_ECORRUPT everywhere. */
-void shm_checksum_verify_all(const struct shm_backend *backend, const struct shm_request *request);
+void shm_checksum_verify_all(const struct shm_backend *backend, struct shm_request *request);
 void shm_checksum_give_result(const struct shm_request *request, const unsigned char *result);
 void shm_checksum_verify_result(const struct shm_backend *backend, struct shm_request *request,
                                 const unsigned char *result);
+
+/* The same of what is lent. The owner sums its blocks before it says that it has come; a worker
+ * verifies a block before it uses a byte of it. Once the call has ended: was all as it was? */
+struct shm_lent_block {
+    uint32_t source;
+    bool is_ledger;
+    uint64_t at, bytes; /* in the source's input, or in its coefficients */
+};
+void shm_checksum_lend(const struct shm_request *request);
+void shm_checksum_verify_lent(const struct shm_backend *backend, struct shm_request *request,
+                              const struct shm_cut *cut, const struct shm_lent_block *block);
+void shm_checksum_end(struct shm_request *request);
+
+/* avg: divide the sums of coefficients by the number of members; other ops: nothing. */
+void shm_share_coefficients(const struct shm_request *request, uint64_t *sums, uint64_t count);
 
 /* The send will not be waited for: its descriptor is nobody's affair any more. */
 void shm_send_abandon(struct shm_backend *backend, struct shm_request *request);

@@ -57,9 +57,10 @@ static void add_ledger(const struct emu_call *call, struct shm_collective *own)
     if (!call->ledger || call->ledger_count == 0 ||
         !(emu_kind_reduces(call->kind) || call->kind == EMU_BROADCAST))
         return;
-    own->carries = true;
-    own->ledger_at = (own->bytes_max + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
-    own->bytes_max = own->ledger_at + call->ledger_count * sizeof(uint64_t);
+    own->ledger_bytes = call->ledger_count * sizeof(uint64_t);
+    own->ledger_at =
+        (own->payload_max + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    own->bytes_max = own->ledger_at + own->ledger_bytes;
     own->bytes = own->bytes_max;
 }
 
@@ -72,7 +73,8 @@ enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_r
         uint64_t element = emu_dtype_bytes(call->dtype);
         own->payload = emu_part_input(call, group->me, group->ring.size) * element;
         own->bytes = own->payload;
-        own->bytes_max = emu_part_input_max(call, group->ring.size) * element;
+        own->payload_max = emu_part_input_max(call, group->ring.size) * element;
+        own->bytes_max = own->payload_max;
         add_ledger(call, own);
     }
     own->rounds = 1;
@@ -208,12 +210,11 @@ static void look_for_breach(const struct shm_request *request)
         emu_ring_meet_breach(ring, request->note.index);
 }
 
-/* The call has ended well, and nothing is left to take. A call that completes before its second
- * round was given was worked on where its buffers lie. */
+/* The call has ended well, and nothing is left to take. */
 static bool is_over(const struct shm_collective *own, enum emu_decision decision)
 {
     bool ended = decision == EMU_SLOT_COMPLETE || decision == EMU_SLOT_FOLDED;
-    return ended && (own->rounds_taken == own->rounds || (own->lent && own->rounds_given == 1));
+    return ended && (own->rounds_taken == own->rounds || shm_went_lent(own));
 }
 
 /* Data can move: units, or rounds. */
@@ -255,6 +256,7 @@ bool shm_collective_step(struct shm_backend *backend, struct shm_request *reques
             decision = emu_slot_decision(ring, index);
         }
         if (is_over(own, decision)) {
+            shm_lent_end(backend, request);
             emu_slot_depart(ring, index, own->group->me);
             shm_finish(request, own->corrupt ? EMU_ECORRUPT : EMU_OK);
             return true;

@@ -16,27 +16,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNIT_LEAST 2048
-#define BLOCK_BYTES 4096
-#define UNITS_PER_LEADER 4
+#define BENCH_BYTES 4096 /* a block is no longer */
 
 struct work {
     struct shm_backend *backend;
+    struct shm_request *request;
     const struct emu_call *call;
     const struct emu_ring *ring;
     uint64_t index;
+    struct shm_cut cut;
     uint64_t element;        /* bytes */
-    uint64_t unit;           /* elements */
     uint64_t per_source;     /* units */
     uint32_t first, sources; /* members whose inputs are cut */
+    uint64_t ledger_units;   /* numbered behind those of all sources */
     bool streams;
 };
 
 bool shm_may_lend(const struct shm_backend *backend, const struct shm_request *request)
 {
     const struct shm_collective *own = &request->collective;
-    return !backend->segment->checksums && !own->carries &&
-           request->base.call.kind != EMU_BARRIER &&
+    return request->base.call.kind != EMU_BARRIER &&
+           own->bytes_max <= backend->segment->arena_bytes && /* else it lies elsewhere */
            emu_ways_lend(&backend->segment->ways, own->group->ring.size, own->bytes_max);
 }
 
@@ -68,6 +68,7 @@ bool shm_offer(const struct shm_backend *backend, const struct shm_request *requ
     const struct shm_group *group = request->collective.group;
     uint32_t size = group->ring.size;
     uint64_t element = emu_dtype_bytes(call->dtype), in = request->collective.payload, out = 0;
+    uint64_t ledger = request->collective.ledger_bytes;
     if (backend->layer.rank->phases.entered) /* it is shown deposits */
         return false;
     if (!emu_part_output(call, group->me, size, &out))
@@ -77,30 +78,17 @@ bool shm_offer(const struct shm_backend *backend, const struct shm_request *requ
         return false;
     if (out > 0 && !(offer->output = shared_at(backend->segment, call->output, out)))
         return false;
+    if (ledger > 0 && !(offer->ledger = shared_at(backend->segment, call->ledger, ledger)))
+        return false;
     bool apart = in == 0 || out == 0 || offer->input + in <= offer->output ||
                  offer->output + out <= offer->input;
     return apart || may_overlap(call, group->me, size, offer);
 }
 
-static uint64_t units_of(uint64_t elements, uint64_t unit)
-{
-    return (elements + unit - 1) / unit;
-}
-
-/* Elements of a unit: enough units for all leaders, none too small or too large for the cache. */
-static uint64_t unit_of(const struct work *work, const struct shm_collective *own)
-{
-    uint64_t most = work->backend->segment->ways.unit_bytes;
-    uint64_t bytes = own->bytes_max / ((uint64_t)own->group->leader_count * UNITS_PER_LEADER);
-    bytes = bytes < UNIT_LEAST ? UNIT_LEAST : bytes;
-    bytes = (bytes < most ? bytes : most) / EMU_LINE * EMU_LINE;
-    return bytes / work->element;
-}
-
 /* Are the outputs larger than what a cache would keep? */
 static bool outgrows_cache(const struct work *work, const struct shm_collective *own)
 {
-    uint64_t bytes = own->bytes_max;
+    uint64_t bytes = own->payload_max;
     for (uint32_t i = 0; i < work->ring->size && bytes < work->backend->segment->ways.stream_from;
          i++) {
         uint64_t count;
@@ -110,10 +98,12 @@ static bool outgrows_cache(const struct work *work, const struct shm_collective 
     return bytes >= work->backend->segment->ways.stream_from;
 }
 
-static struct work work_of(struct shm_backend *backend, const struct shm_request *request)
+static struct work work_of(struct shm_backend *backend, struct shm_request *request)
 {
     const struct shm_collective *own = &request->collective;
     struct work work = {.backend = backend,
+                        .request = request,
+                        .cut = shm_cut_of(&request->collective),
                         .call = &request->base.call,
                         .ring = &own->group->ring,
                         .index = request->note.index,
@@ -123,8 +113,8 @@ static struct work work_of(struct shm_backend *backend, const struct shm_request
         work.first = work.call->root;
     else if (!emu_kind_reduces(work.call->kind))
         work.sources = work.ring->size;
-    work.unit = unit_of(&work, own);
-    work.per_source = units_of(own->bytes_max / work.element, work.unit);
+    work.per_source = shm_pieces(own->payload_max, work.cut.unit);
+    work.ledger_units = shm_pieces(own->ledger_bytes, work.cut.ledger_unit);
     work.streams = outgrows_cache(&work, own);
     return work;
 }
@@ -164,56 +154,122 @@ static void deliver(const struct work *work, uint32_t source, const struct emu_s
     }
 }
 
-/* One block of a unit: it, and as much of an input, fit into the nearest cache. */
-static void fold_block(const struct work *work, const struct emu_slice *range)
+/* Are the bytes of a source what they were when it signed? Of a block that begins a checksum. */
+static void verify(const struct work *work, struct shm_lent_block block, uint64_t size)
+{
+    const struct shm_cut *cut = &work->cut;
+    if (cut->sum_block == 0 || block.at % cut->sum_block != 0)
+        return;
+    block.bytes = size - block.at < cut->sum_block ? size - block.at : cut->sum_block;
+    enum emu_lap lap = emu_rank_enter(work->backend->layer.rank, EMU_LAP_CHECK);
+    shm_checksum_verify_lent(work->backend, work->request, cut, &block);
+    emu_rank_enter(work->backend->layer.rank, lap);
+}
+
+/* [from, to) of an input, or of coefficients, in bytes. */
+struct span {
+    uint64_t from, to;
+};
+
+static void fold_block(const struct work *work, const struct span *span)
 {
     const struct emu_call *call = work->call;
     unsigned char *result = work->backend->bench;
-    uint64_t at = range->start * work->element;
+    uint64_t at = span->from, size = call->count * work->element;
+    struct emu_slice range = {at / work->element, (span->to - at) / work->element};
+    for (uint32_t i = 0; i < work->ring->size; i++)
+        verify(work, (struct shm_lent_block){.source = i, .at = at}, size);
     emu_fold_two(call->dtype, call->op, result, emu_loan_input(work->ring, work->index, 0) + at,
-                 emu_loan_input(work->ring, work->index, 1) + at, range->count);
+                 emu_loan_input(work->ring, work->index, 1) + at, range.count);
     for (uint32_t i = 2; i < work->ring->size; i++)
         emu_fold(call->dtype, call->op, result, emu_loan_input(work->ring, work->index, i) + at,
-                 range->count);
-    emu_fold_finish(call->dtype, call->op, result, range->count, work->ring->size);
+                 range.count);
+    emu_fold_finish(call->dtype, call->op, result, range.count, work->ring->size);
     if (call->kind == EMU_ALL_REDUCE)
-        deliver_to_all(work, range, result);
+        deliver_to_all(work, &range, result);
     else
-        deliver(work, 0, range, result);
+        deliver(work, 0, &range, result);
 }
 
-static void fold_unit(const struct work *work, const struct emu_slice *unit)
+/* Coefficients are folded where the data is, and those of the root are copied by a broadcast. */
+static void fold_coefficients(const struct work *work, const struct span *span)
 {
-    uint64_t end = unit->start + unit->count, most = BLOCK_BYTES / work->element;
-    struct emu_slice block = {unit->start, 0};
-    for (; block.start < end; block.start += block.count) {
-        block.count = end - block.start < most ? end - block.start : most;
-        fold_block(work, &block);
+    const struct emu_call *call = work->call;
+    bool reduces = emu_kind_reduces(call->kind);
+    uint64_t at = span->from, bytes = span->to - at, count = bytes / sizeof(uint64_t);
+    uint32_t first = reduces ? 0 : call->root, end = reduces ? work->ring->size : first + 1;
+    uint64_t *result = (void *)work->backend->bench;
+    for (uint32_t i = first; i < end; i++) {
+        const unsigned char *input = emu_loan_ledger(work->ring, work->index, i) + at;
+        verify(work, (struct shm_lent_block){.source = i, .is_ledger = true, .at = at},
+               work->request->collective.ledger_bytes);
+        if (i == first)
+            memcpy(result, input, bytes);
+        else
+            emu_fold(EMU_FIELD61, EMU_SUM, result, input, count);
     }
+    if (reduces)
+        shm_share_coefficients(work->request, result, count);
+    for (uint32_t i = 0; i < work->ring->size; i++)
+        if (emu_part_receives(call, i))
+            memcpy(emu_loan_ledger(work->ring, work->index, i) + at, result, bytes);
+}
+
+/* Block by block. */
+static void each_block(const struct work *work, const struct span *unit,
+                       void (*act)(const struct work *work, const struct span *block))
+{
+    struct span block = {unit->from, unit->from};
+    for (; block.from < unit->to; block.from = block.to) {
+        block.to = block.from + work->cut.block;
+        block.to = block.to < unit->to ? block.to : unit->to;
+        act(work, &block);
+    }
+}
+
+static void copy_unit(const struct work *work, uint32_t source, const struct span *unit)
+{
+    struct emu_slice range = {unit->from / work->element, (unit->to - unit->from) / work->element};
+    uint64_t size = emu_part_input(work->call, source, work->ring->size) * work->element;
+    for (uint64_t at = unit->from; work->cut.sum_block && at < unit->to; at += work->cut.sum_block)
+        verify(work, (struct shm_lent_block){.source = source, .at = at}, size);
+    deliver(work, source, &range, emu_loan_input(work->ring, work->index, source) + unit->from);
+}
+
+/* Unit `number` of something of `size` bytes; false: it is shorter than the longest of its kind. */
+static bool span_of(uint64_t number, uint64_t unit, uint64_t size, struct span *span)
+{
+    span->from = number * unit;
+    span->to = size - span->from < unit ? size : span->from + unit;
+    return span->from < size;
 }
 
 static void do_unit(const struct work *work, uint64_t unit)
 {
+    const struct emu_call *call = work->call;
+    uint64_t of_data = work->sources * work->per_source;
+    struct span span;
+    if (unit >= of_data) {
+        if (span_of(unit - of_data, work->cut.ledger_unit, work->request->collective.ledger_bytes,
+                    &span))
+            each_block(work, &span, fold_coefficients);
+        return;
+    }
+    bool reduces = emu_kind_reduces(call->kind);
     uint32_t source = work->first + (uint32_t)(unit / work->per_source);
-    bool reduces = emu_kind_reduces(work->call->kind);
-    uint64_t elements =
-        reduces ? work->call->count : emu_part_input(work->call, source, work->ring->size);
-    struct emu_slice range = {unit % work->per_source * work->unit, work->unit};
-    if (range.start >= elements)
-        return; /* a shorter part than the first */
-    if (range.count > elements - range.start)
-        range.count = elements - range.start;
+    uint64_t elements = reduces ? call->count : emu_part_input(call, source, work->ring->size);
+    if (!span_of(unit % work->per_source, work->cut.unit, elements * work->element, &span))
+        return;
     if (reduces)
-        fold_unit(work, &range);
+        each_block(work, &span, fold_block);
     else
-        deliver(work, source, &range,
-                emu_loan_input(work->ring, work->index, source) + range.start * work->element);
+        copy_unit(work, source, &span);
 }
 
 bool shm_has_bench(struct shm_backend *backend)
 {
     if (!backend->bench)
-        backend->bench = aligned_alloc(EMU_LINE, BLOCK_BYTES);
+        backend->bench = aligned_alloc(EMU_LINE, BENCH_BYTES);
     return backend->bench != NULL;
 }
 
@@ -221,7 +277,7 @@ void shm_lent_work(struct shm_backend *backend, struct shm_request *request)
 {
     struct work work = work_of(backend, request);
     struct shm_collective *own = &request->collective;
-    uint64_t done_and_total[2] = {0, work.sources * work.per_source};
+    uint64_t done_and_total[2] = {0, work.sources * work.per_source + work.ledger_units};
     uint64_t unit;
     own->works = false; /* once: when no unit is left there will be none */
     shm_enter_phase(backend, request, EMU_PHASE_COPYOUT);
@@ -235,4 +291,12 @@ void shm_lent_work(struct shm_backend *backend, struct shm_request *request)
         emu_nontemporal_finish();
     emu_loan_leave(work.ring, work.index, own->group->me, done_and_total);
     emu_handle_enter(backend->layer.rank, lap);
+}
+
+void shm_lent_end(const struct shm_backend *backend, struct shm_request *request)
+{
+    if (!shm_went_lent(&request->collective))
+        return;
+    backend->layer.rank->lent_calls++;
+    shm_checksum_end(request);
 }

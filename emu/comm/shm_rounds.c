@@ -56,8 +56,8 @@ static void deposit(const struct shm_request *request)
     const struct shm_collective *own = &request->collective;
     const struct emu_call *call = &request->base.call;
     deposit_part(request, call->input, 0, own->payload);
-    if (own->bytes > own->payload)
-        deposit_part(request, call->ledger, own->ledger_at, call->ledger_count * sizeof(uint64_t));
+    if (own->ledger_bytes)
+        deposit_part(request, call->ledger, own->ledger_at, own->ledger_bytes);
 }
 
 /* Tell the watch of this rank, if there is one. */
@@ -116,6 +116,15 @@ static void fold_stretch(const struct shm_request *request, const struct shm_str
     }
 }
 
+void shm_share_coefficients(const struct shm_request *request, uint64_t *sums, uint64_t count)
+{
+    if (request->base.call.op != EMU_AVG)
+        return;
+    uint64_t share = emu_field_inverse(request->collective.group->ring.size);
+    for (uint64_t i = 0; i < count; i++)
+        sums[i] = emu_field_mul(sums[i], share);
+}
+
 /* The coefficients of this round, summed over the members, or the root's. output: their first. */
 static void fold_ledger(const struct shm_request *request, const struct shm_stretch *stretch,
                         uint64_t *output)
@@ -134,17 +143,14 @@ static void fold_ledger(const struct shm_request *request, const struct shm_stre
         else
             emu_fold(EMU_FIELD61, EMU_SUM, output, input, count);
     }
-    uint64_t share = emu_field_inverse(size);
-    for (uint64_t i = 0; reduces && call->op == EMU_AVG && i < count; i++)
-        output[i] = emu_field_mul(output[i], share);
+    if (reduces)
+        shm_share_coefficients(request, output, count);
 }
 
 static struct shm_stretch ledger_stretch(const struct shm_request *request)
 {
     const struct shm_collective *own = &request->collective;
-    uint64_t bytes =
-        own->bytes > own->payload ? request->base.call.ledger_count * sizeof(uint64_t) : 0;
-    return shm_round_stretch(own, own->rounds_taken, own->ledger_at, bytes);
+    return shm_round_stretch(own, own->rounds_taken, own->ledger_at, own->ledger_bytes);
 }
 
 void shm_fold_for_all(const struct shm_backend *backend, struct shm_request *request)

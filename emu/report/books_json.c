@@ -44,6 +44,7 @@ static void put_traffic(struct emu_json *json, const struct emu_plan *plan,
     for (uint32_t i = 0; i < roster->mesh->axis_count; i++)
         put_nonzero(json, roster->mesh->axes[i].name, books->message_bytes[i]);
     emu_json_object_end(json);
+    emu_json_put_u64(json, "lent_calls", books->lent_calls);
 }
 
 static void put_pairs(const struct emu_training_result *result, struct emu_json *json)

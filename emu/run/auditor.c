@@ -223,6 +223,7 @@ static void keep_row(struct emu_auditor *auditor, uint32_t rank)
     memcpy(kept, row->sent_to, places * sizeof *kept);
     auditor->books[rank].sent_to = kept;
     auditor->books[rank].pss = row->pss;
+    auditor->books[rank].lent_calls = row->lent_calls;
 }
 
 static void keep_books(struct emu_auditor *auditor)

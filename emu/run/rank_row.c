@@ -36,6 +36,7 @@ void emu_rank_row_write(const struct emu_plan *plan, const struct emu_rank *rank
         row->sent_to[to] = sent[to] - total[to];
         total[to] = sent[to];
     }
+    row->lent_calls = emu_rank_lent_calls(rank);
     if (step > 1 && step != plan->config->train.steps)
         return;
     struct emu_map map = {.base = segment->base, .bytes = segment->bytes};

@@ -17,6 +17,7 @@
 
 struct emu_rank_row {
     uint64_t pss; /* bytes of the shared mapping, see os/map.h; UINT64_MAX: could not be read */
+    uint64_t lent_calls; /* of all steps so far */
     struct emu_rank_laps laps;
     uint64_t sent_to[];
 };

@@ -76,18 +76,24 @@ bool emu_loan_is_quiet(const struct emu_ring *ring, uint64_t index)
     return true;
 }
 
+/* relaxed: published by posted, and the judgement that all have signed */
+static unsigned char *lent_at(const struct emu_ring *ring, const _Atomic uint64_t *word)
+{
+    uint64_t offset = atomic_load_explicit(word, memory_order_relaxed);
+    return offset ? ring->segment->base + offset : NULL;
+}
+
 const unsigned char *emu_loan_input(const struct emu_ring *ring, uint64_t index, uint32_t member)
 {
-    /* relaxed: published by posted, and the judgement that all have signed */
-    uint64_t offset =
-        atomic_load_explicit(&emu_ring_entry(ring, index, member)->input, memory_order_relaxed);
-    return offset ? ring->segment->base + offset : NULL;
+    return lent_at(ring, &emu_ring_entry(ring, index, member)->input);
 }
 
 unsigned char *emu_loan_output(const struct emu_ring *ring, uint64_t index, uint32_t member)
 {
-    /* relaxed: as above */
-    uint64_t offset =
-        atomic_load_explicit(&emu_ring_entry(ring, index, member)->output, memory_order_relaxed);
-    return offset ? ring->segment->base + offset : NULL;
+    return lent_at(ring, &emu_ring_entry(ring, index, member)->output);
+}
+
+unsigned char *emu_loan_ledger(const struct emu_ring *ring, uint64_t index, uint32_t member)
+{
+    return lent_at(ring, &emu_ring_entry(ring, index, member)->ledger);
 }

@@ -48,5 +48,6 @@ bool emu_loan_is_quiet(const struct emu_ring *ring, uint64_t index);
 /* Buffers of a member that has signed and lent; NULL: it has none. */
 const unsigned char *emu_loan_input(const struct emu_ring *ring, uint64_t index, uint32_t member);
 unsigned char *emu_loan_output(const struct emu_ring *ring, uint64_t index, uint32_t member);
+unsigned char *emu_loan_ledger(const struct emu_ring *ring, uint64_t index, uint32_t member);
 
 #endif

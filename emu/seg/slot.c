@@ -91,6 +91,7 @@ void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
         /* relaxed: published by posted below */
         atomic_store_explicit(&entry->input, offer->input, memory_order_relaxed);
         atomic_store_explicit(&entry->output, offer->output, memory_order_relaxed);
+        atomic_store_explicit(&entry->ledger, offer->ledger, memory_order_relaxed);
     }
     emu_words_store(entry->note, note, EMU_NOTE_WORDS);
     atomic_store_explicit(&entry->posted, index + 1, memory_order_release);

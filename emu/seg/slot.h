@@ -40,16 +40,17 @@
  * next_unit     workers, +1       workers   relaxed  nothing (who does it)    -
  * units_done    workers, +n       workers   acq_rel  outputs of the units     -
  * slot.sum      who folds         members   relaxed, published by the word
- * corrupt, folder  likewise
+ * corrupt, folder  likewise; of what is lent workers, published by units_done
  * entry.posted  its member        any       release  the note beside it       a member seems absent
  * entry.done    its member        launcher  release  last round announced, or see below
  *                                                    all it gives was lent
  * entry.course  its member        any       seq_cst  lent, waits, works       see loan.h
  * entry.input   its member        workers   relaxed, published by posted
  * entry.output  its member        workers   relaxed, published by posted
+ * entry.ledger  its member        workers   relaxed, published by posted
  * entry.sum     its member        members   relaxed, published and freed like the stage
  * stage         its member        members   plain, published by deposited, freed by consumed or
- *                                           departed
+ *                                           departed; of what is lent: its sums, round 0 alone
  *
  * Members that take turns on cores count up in crews, member i in crew i modulo the number of
  * cores, whose line stays in the cache of their core; who completes a crew counts for it. A smaller
@@ -96,6 +97,7 @@ struct emu_offer {
     uint64_t rounds;
     bool lent;              /* its buffers may be used by others until the call has ended */
     uint64_t input, output; /* where they lie, from the segment's base; 0: it has none */
+    uint64_t ledger;        /* likewise its coefficients */
 };
 
 /* Three lines: what everyone looks at, the bytes of a short payload, what few calls need. */
@@ -108,7 +110,8 @@ struct emu_slot_entry {
     _Atomic uint64_t sum[2]; /* of the deposit, by parity of the round; see comm/shm_checksum.c */
     _Atomic uint64_t input;  /* of the last call that was lent */
     _Atomic uint64_t output;
-    unsigned char spare[32];
+    _Atomic uint64_t ledger;
+    unsigned char spare[24];
 };
 _Static_assert(sizeof(struct emu_slot_entry) == 192, "three lines a member");
 _Static_assert(offsetof(struct emu_slot_entry, inline_bytes) == 64, "a line of its own");
@@ -119,7 +122,7 @@ enum emu_turn { EMU_TURN_DEPOSITED, EMU_TURN_CONSUMED = 2, EMU_TURN_DEPARTED = 4
 
 struct emu_slot {
     _Atomic uint32_t word;
-    _Atomic uint32_t corrupt;         /* 1: a deposit did not fit its checksum when it was folded */
+    _Atomic uint32_t corrupt;         /* 1: what was folded did not fit its checksum */
     _Atomic uint32_t folder;          /* group rank of who folded */
     _Atomic uint64_t sum;             /* of the folded result */
     _Atomic uint64_t came[EMU_TURNS]; /* crews; members of a group without crews */

@@ -28,7 +28,8 @@ extern "C" {
 struct emu_launch_options {
     const char *mesh;     /* "dp=2,tp=2" */
     const char *groups;   /* further groups over several axes: "dp,cp; cp,dp" */
-    uint64_t arena_bytes; /* for emu_rank_alloc, per rank; default 16 MiB, touched on use only */
+    uint64_t arena_bytes; /* for emu_rank_alloc, per rank; default 16 MiB, touched on use only. Long
+                             payloads from and into arenas go straight there. */
     uint64_t timeout_ns;  /* ends all ranks with a STALL finding; default: none */
     bool raw_output; /* leave the ranks' stdout and stderr alone (default: line by line, tagged) */
     bool keep_going; /* a failed rank does not end the others: they see EMU_EPEER */
@@ -36,8 +37,7 @@ struct emu_launch_options {
                                 inside a call without moving on, counted per wait; default: none, it
                                 is never a fault */
     uint64_t stop_grace_ns;  /* how long all others may wait for a stopped rank; default: 2 s */
-    bool no_checksums; /* do not sum what collectives move: nothing then answers EMU_ECORRUPT, and
-                          long payloads from and into arenas go straight there */
+    bool no_checksums; /* do not sum what collectives move: nothing then answers EMU_ECORRUPT */
 };
 
 struct emu_outcome; /* what happened; owned by the caller */

@@ -17,6 +17,9 @@
 #define EXACT_SHIFTS 7                 /* elements by which the data of calls are shifted */
 #define EXACT_ROOM (EXACT_BYTES + 64)
 #define EXACT_GUARD 128
+#define EXACT_COEFFICIENTS 700 /* at most */
+#define EXACT_FENCE 8          /* words behind them that nobody may touch */
+#define EXACT_PRIME ((UINT64_C(1) << 61) - 1)
 
 enum exact_place { EXACT_ARENA, EXACT_HEAP, EXACT_MIXED, EXACT_PLACES };
 enum exact_in { EXACT_APART, EXACT_SAME, EXACT_OWN_PLACE, EXACT_INS };
@@ -31,6 +34,7 @@ struct exact_trial {
     enum exact_in in;
     enum exact_place place;
     uint32_t number; /* shifts data and buffers */
+    uint32_t coefficients;
 };
 
 /* Inputs of all members, for each dtype; filled once before the ranks are forked. */
@@ -179,11 +183,36 @@ static inline uint64_t exact_result(const struct exact_trial *t, uint32_t me, ui
     }
 }
 
+/* Coefficient i of a member: often close to the prime, so that sums wrap. */
+static inline uint64_t exact_coefficient(const struct exact_trial *t, uint32_t member, uint64_t i)
+{
+    uint64_t state = (t->number * UINT64_C(64) + member) * 1000 + i;
+    return i % 3 ? exact_random(&state) % EXACT_PRIME : EXACT_PRIME - 1 - member;
+}
+
+/* Is this what member me must have at place i? A mean is what gives the sum when it is multiplied.
+ */
+static inline bool exact_has_coefficient(const struct exact_trial *t, uint32_t me, uint32_t size,
+                                         uint64_t i, uint64_t got)
+{
+    bool folds = t->kind == EMU_ALL_REDUCE || t->kind == EMU_REDUCE_SCATTER ||
+                 (t->kind == EMU_REDUCE && me == t->root);
+    uint64_t sum = 0, product = 0;
+    if (!folds)
+        return got == exact_coefficient(t, t->kind == EMU_BROADCAST ? t->root : me, i);
+    for (uint32_t m = 0; m < size; m++) {
+        sum = (sum + exact_coefficient(t, m, i)) % EXACT_PRIME;
+        product = (product + got % EXACT_PRIME) % EXACT_PRIME;
+    }
+    return got < EXACT_PRIME && (t->op == EMU_AVG ? product == sum : got == sum);
+}
+
 /* Two buffers in the arena, two outside, one for what must be there: for inputs of at most
  * `largest` bytes. */
 struct exact_buffers {
     uint64_t bytes; /* of each */
     unsigned char *arena[2], *heap[2], *wanted;
+    uint64_t *coefficients[2]; /* in the arena, outside */
 };
 
 static inline bool exact_buffers_make(struct emu_rank *rank, uint64_t largest,
@@ -196,8 +225,11 @@ static inline bool exact_buffers_make(struct emu_rank *rank, uint64_t largest,
         if (!b->arena[i] || !b->heap[i])
             return false;
     }
+    uint64_t words = EXACT_COEFFICIENTS + EXACT_FENCE;
+    b->coefficients[0] = emu_rank_alloc(rank, words * sizeof(uint64_t));
+    b->coefficients[1] = malloc(words * sizeof(uint64_t));
     b->wanted = malloc(b->bytes);
-    return b->wanted != NULL;
+    return b->wanted && b->coefficients[0] && b->coefficients[1];
 }
 
 static inline void exact_buffers_free(struct exact_buffers *b)
@@ -205,6 +237,7 @@ static inline void exact_buffers_free(struct exact_buffers *b)
     free(b->heap[0]);
     free(b->heap[1]);
     free(b->wanted);
+    free(b->coefficients[1]);
 }
 
 /* A started trial: what must not be written is compared too, up to a guard behind all of it. */
@@ -243,7 +276,11 @@ static inline struct exact_run exact_prepare(struct emu_rank *rank, uint32_t gro
                                  .layout = t->layout,
                                  .input = run.buffers[0] + run.input_at,
                                  .output = run.buffers[1] + shift,
+                                 .ledger = t->coefficients ? b->coefficients[outside] : NULL,
+                                 .ledger_count = t->coefficients,
                                  .label = "exact"};
+    for (uint64_t i = 0; t->coefficients && i < t->coefficients + EXACT_FENCE; i++)
+        run.call.ledger[i] = i < t->coefficients ? exact_coefficient(t, me, i) : UINT64_MAX;
     return run;
 }
 
@@ -263,6 +300,10 @@ static inline int exact_verify(struct emu_rank *rank, uint32_t group, const stru
     }
     exact_result(t, me, size, wanted + shift);
     RANKS_EXPECT(memcmp(run->buffers[1], wanted, run->extent) == 0);
+    for (uint64_t i = 0; i < t->coefficients; i++)
+        RANKS_EXPECT(exact_has_coefficient(t, me, size, i, run->call.ledger[i]));
+    for (uint64_t i = 0; t->coefficients && i < EXACT_FENCE; i++)
+        RANKS_EXPECT(run->call.ledger[t->coefficients + i] == UINT64_MAX);
     return 0;
 }
 

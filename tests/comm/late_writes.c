@@ -8,17 +8,25 @@
 #define WORLD 4
 #define BYTES UINT64_C(98304) /* of each buffer */
 #define BUFFERS 4
-#define CALLS_LOGGED 65536 /* a second of calls and more: who kills may be late */
+#define CALLS_LOGGED 65536          /* a second of calls and more: who kills may be late */
+#define COEFFICIENTS UINT64_C(1500) /* of a call that has some */
 
 /* A member's arena. */
 struct arena {
     unsigned char log[CALLS_LOGGED]; /* 1 + status of each call */
     unsigned char bytes[BUFFERS][BYTES];
+    uint64_t coefficients[2][COEFFICIENTS];
 };
 
 static unsigned char pattern_of(uint32_t rank, uint64_t i)
 {
     return (unsigned char)(0xa5 + rank * 17 + i * 31 + i / 256);
+}
+
+/* What the owner writes there once the call has broken. */
+static uint64_t late_coefficient(uint32_t rank, uint64_t i)
+{
+    return UINT64_MAX - rank - i * 7;
 }
 
 /* Where ranks lend: all, all but the odd ones (the group goes in rounds), nobody. */
@@ -69,19 +77,26 @@ static int until_broken(struct emu_rank *rank, void *user)
         for (uint32_t i = 0; i < 2; i++) {
             buffers[i][0] = buffers[i][5] = 1;
             struct emu_call call = call_of(k + i, buffers[i], buffers[2 + i]);
+            call.ledger = arena->coefficients[i];
+            call.ledger_count = k % 3 ? COEFFICIENTS : 0;
+            arena->coefficients[i][9] = 1;
             RANKS_EXPECT(emu_start(rank, &call, &requests[i]) == EMU_OK);
         }
         for (uint32_t i = 0; i < 2; i++) {
             enum emu_status ended = emu_wait(rank, requests[i]);
             arena->log[k + i] = (unsigned char)(1 + ended);
             status = ended ? ended : status;
-            RANKS_EXPECT(ended || (k + i) % 4 != 0 || buffers[2 + i][5] == WORLD);
+            bool all_reduced = !ended && (k + i) % 4 == 0;
+            RANKS_EXPECT(!all_reduced || buffers[2 + i][5] == WORLD);
+            RANKS_EXPECT(!all_reduced || arena->coefficients[i][9] == (k % 3 ? WORLD : 1));
         }
     }
     RANKS_EXPECT(status == EMU_EPEER);
     for (int i = 0; i < BUFFERS; i++)
         for (uint64_t at = 0; at < BYTES; at++)
             arena->bytes[i][at] = pattern_of(me, at);
+    for (uint64_t at = 0; at < 2 * COEFFICIENTS; at++)
+        arena->coefficients[at % 2][at / 2] = late_coefficient(me, at);
     return 0;
 }
 
@@ -92,6 +107,9 @@ static bool pattern_stands(const struct ranks *ranks, uint32_t rank)
         for (uint64_t at = 0; at < BYTES; at++)
             if (arena->bytes[i][at] != pattern_of(rank, at))
                 return false;
+    for (uint64_t at = 0; at < 2 * COEFFICIENTS; at++)
+        if (arena->coefficients[at % 2][at / 2] != late_coefficient(rank, at))
+            return false;
     return true;
 }
 
@@ -129,7 +147,8 @@ static struct victims strike(struct ranks *ranks, uint64_t *random)
 static void strike_once(const struct way *way, struct plan *plan, int run)
 {
     struct ranks ranks;
-    struct emu_segment_params params = {.arena_bytes = sizeof(struct arena), .ways = &way->table};
+    struct emu_segment_params params = {
+        .arena_bytes = sizeof(struct arena), .checksums = way->checksums, .ways = &way->table};
     cr_assert(ranks_open_as(&ranks, "dp=4", NULL, params));
     ranks_fork(&ranks, until_broken, plan);
     struct victims v = strike(&ranks, &plan->random);

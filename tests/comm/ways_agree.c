@@ -22,8 +22,10 @@ static bool is_legal(const struct exact_trial *t)
 static int try_one(struct emu_rank *rank, uint32_t group, struct exact_trial *t,
                    const struct exact_buffers *b)
 {
+    static const uint32_t coefficients[] = {0, 3, 0, 9, 0, EXACT_COEFFICIENTS, 0};
     if (!is_legal(t))
         return 0;
+    t->coefficients = coefficients[t->number % 7];
     struct exact_run run = exact_prepare(rank, group, t, b);
     t->number++;
     struct exact_trial made = *t;
@@ -31,9 +33,11 @@ static int try_one(struct emu_rank *rank, uint32_t group, struct exact_trial *t,
     enum emu_status status = emu_run_call(rank, &run.call);
     int code = exact_verify(rank, group, &made, &run, b->wanted);
     if (status || code)
-        fprintf(stderr, "%s %s %s count %lu layout %d in %d place %d root %u: status %d\n",
+        fprintf(stderr,
+                "%s %s %s count %lu layout %d in %d place %d root %u coefficients %u: status %d\n",
                 emu_kind_name(t->kind), emu_dtype_name(t->dtype), emu_op_name(t->op),
-                (unsigned long)t->count, t->layout, t->in, t->place, t->root, status);
+                (unsigned long)t->count, t->layout, t->in, t->place, t->root, t->coefficients,
+                status);
     RANKS_EXPECT(status == EMU_OK);
     return code;
 }
@@ -114,6 +118,7 @@ static int run_under(const struct way *way, const char *axes, ranks_body *body, 
 {
     struct ranks ranks;
     struct emu_segment_params params = {.arena_bytes = 4 * (EXACT_BYTES * 8 + 4096) + (1 << 24),
+                                        .checksums = way->checksums,
                                         .ways = &way->table};
     if (!ranks_open_as(&ranks, axes, NULL, params))
         return -2;
@@ -156,6 +161,7 @@ static struct exact_trial open_trial(uint32_t turn, uint32_t i, uint32_t size)
                             .root = (uint32_t)(exact_random(&state) % size),
                             .number = turn + i};
     t.count = bytes[exact_random(&state) % 6] / emu_dtype_bytes(t.dtype);
+    t.coefficients = i % 4 == 1 ? EXACT_COEFFICIENTS / (1 + i) : 0;
     return t;
 }
 

@@ -10,16 +10,17 @@
 struct way {
     const char *name;
     bool lends;
+    bool checksums;
     struct emu_ways table;
 };
 
 static const struct way ways[] = {
-    {"each, and rounds", false, {64, NEVER, NEVER, 16384, NEVER}},
-    {"last, and rounds", false, {1, NEVER, NEVER, 16384, NEVER}},
-    {"lent by all, units of a line, past the cache", true, {64, 0, 0, 64, 0}},
-    {"lent, two cores, units of a line", true, {2, 0, 0, 64, NEVER}},
-    {"lent, two cores, units of 2 KiB, past the cache", true, {2, 0, 0, 2048, 0}},
-    {"lent, one core, units of 16 KiB", true, {1, 0, 0, 16384, NEVER}},
+    {"each, and rounds", false, false, {64, NEVER, NEVER, 16384, NEVER}},
+    {"last, and rounds, summed", false, true, {1, NEVER, NEVER, 16384, NEVER}},
+    {"lent by all, units of a line, past the cache", true, false, {64, 0, 0, 64, 0}},
+    {"lent, two cores, units of a line, summed", true, true, {2, 0, 0, 64, NEVER}},
+    {"lent, two cores, units of 2 KiB, past the cache", true, false, {2, 0, 0, 2048, 0}},
+    {"lent, one core, units of 16 KiB, summed", true, true, {1, 0, 0, 16384, NEVER}},
 };
 #define WAYS (sizeof ways / sizeof ways[0])
 

@@ -6,6 +6,7 @@
  *   torn      members that do not agree, on lengths, kinds and places, deposit at the same time
  *   left      members that end while others work on what they lent: survivors write over their
  *             buffers as soon as they have the answer
+ *   spoiled   bytes that change between a signature and the fold
  */
 #include "exact_trial.h"
 #include "ways_table.h"
@@ -44,6 +45,7 @@ static struct exact_trial trial_of(uint64_t *random, uint32_t size)
                             .root = (uint32_t)(exact_random(random) % size),
                             .number = (uint32_t)exact_random(random) % 100};
     t.count = length_of(random) / emu_dtype_bytes(t.dtype);
+    t.coefficients = exact_random(random) % 3 ? 0 : EXACT_COEFFICIENTS >> exact_random(random) % 7;
     return t;
 }
 
@@ -135,15 +137,52 @@ static int left(struct emu_rank *rank, uint64_t seed)
         }
     }
     RANKS_EXPECT(status == (me == leaver ? EMU_OK : EMU_EPEER));
-    for (int i = 0; i < 4 && me != leaver; i++)
+    for (int i = 0; i < 4 && me != leaver; i++) {
         memset(b[i / 2].arena[i % 2], (int)(0x40 + me), b[i / 2].bytes);
+        b[i / 2].coefficients[0][i % 2] = 0x40 + me;
+    }
     emu_clock_sleep(1000000); /* a late writer would come now */
-    for (int i = 0; i < 4 && me != leaver; i++)
+    for (int i = 0; i < 4 && me != leaver; i++) {
         for (uint64_t at = 0; at < b[i / 2].bytes; at++)
             RANKS_EXPECT(b[i / 2].arena[i % 2][at] == 0x40 + me);
+        RANKS_EXPECT(b[i / 2].coefficients[0][i % 2] == 0x40 + me);
+    }
     for (int i = 0; i < 2; i++)
         exact_buffers_free(&b[i]); /* nobody else reaches those outside the arena */
     return 0;
+}
+
+/* A member that has signed what it lends is overwritten in one byte, of its data or of its
+ * coefficients, before the others come: with checksums all are told, and the next call is whole. */
+static int spoiled(struct emu_rank *rank, uint64_t seed)
+{
+    struct exact_buffers b;
+    struct emu_request *request;
+    uint32_t me = emu_rank_id(rank), odd = (uint32_t)(seed % WORLD);
+    uint64_t random = seed;
+    bool told = emu_rank_segment(rank)->checksums;
+    RANKS_EXPECT(exact_buffers_make(rank, BYTES, &b));
+    struct exact_trial t = {.kind = EMU_ALL_REDUCE,
+                            .dtype = (enum emu_dtype)(seed % (EMU_U8 + 1)),
+                            .root = odd,
+                            .coefficients = EXACT_COEFFICIENTS};
+    t.count = BYTES / emu_dtype_bytes(t.dtype);
+    struct exact_run run = exact_prepare(rank, 0, &t, &b);
+    RANKS_EXPECT(me == odd || emu_recv(rank, odd, NULL, 0, EMU_U8, 0) == EMU_OK);
+    RANKS_EXPECT(emu_start(rank, &run.call, &request) == EMU_OK);
+    if (me == odd && seed % 2)
+        run.buffers[0][run.input_at + exact_random(&random) % BYTES] ^= 0x10;
+    else if (me == odd)
+        run.call.ledger[exact_random(&random) % EXACT_COEFFICIENTS] ^= 1;
+    for (uint32_t to = 0; me == odd && to < WORLD; to++)
+        RANKS_EXPECT(to == odd || emu_send(rank, to, NULL, 0, EMU_U8, 0) == EMU_OK);
+    RANKS_EXPECT(emu_wait(rank, request) == (told ? EMU_ECORRUPT : EMU_OK));
+    t.number++;
+    run = exact_prepare(rank, 0, &t, &b);
+    RANKS_EXPECT(emu_run_call(rank, &run.call) == EMU_OK);
+    int code = exact_verify(rank, 0, &t, &run, b.wanted);
+    exact_buffers_free(&b);
+    return code;
 }
 
 static void *run_actor(void *argument)
@@ -196,13 +235,18 @@ int main(void)
         const char *name;
         int (*act)(struct emu_rank *rank, uint64_t seed);
         int turns;
-    } acts[] = {{"whole", whole, 2}, {"torn", torn, 12}, {"left", left, 12}};
+        bool lent; /* where bytes are lent alone */
+    } acts[] = {{"whole", whole, 2, false},
+                {"torn", torn, 12, false},
+                {"left", left, 12, false},
+                {"spoiled", spoiled, 10, true}};
     exact_fill();
     for (size_t w = 0; w < WAYS; w++)
         for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++)
-            for (int turn = 0; turn < acts[i].turns; turn++) {
+            for (int turn = 0; turn < acts[i].turns && (ways[w].lends || !acts[i].lent); turn++) {
                 struct ranks ranks;
                 struct emu_segment_params params = {.arena_bytes = UINT64_C(1) << 22,
+                                                    .checksums = ways[w].checksums,
                                                     .ways = &ways[w].table};
                 if (!ranks_open_as(&ranks, "dp=2,tp=2", NULL, params))
                     return 1;
