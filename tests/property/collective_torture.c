@@ -3,15 +3,17 @@
  *
  * 16 ranks make the same calls, drawn from a seed: kinds, lengths, groups (world, both axes, both
  * in the other order), in the arena or outside, up to 6 open at a time, waited for in an order of
- * each rank's own. Ranks sleep now and then; the launcher's auditor stops and continues them at
- * random. Every element of every result is compared with a formula. Every way takes its turn, with
- * checksums and without; the launcher's detector of deadlocks is on and must find nothing.
+ * each rank's own, some with coefficients. Ranks sleep now and then; the launcher's auditor stops
+ * and continues them at random. Every element of every result is compared with a formula. Every way
+ * takes its turn, with checksums and without; the launcher's detector of deadlocks is on and must
+ * find nothing.
  *
  *   collective_torture [--collectives N] [--seed S]
  */
 #include "os/clock.h"
 #include "run/job.h"
 #include "seg/gate.h"
+#include "torture_ledger.h"
 
 #include <meshemu/comm.h>
 
@@ -45,6 +47,7 @@ static const struct {
     {"cores=2,few=0,many=0,unit=64,stream=0", false},
     {"cores=2,few=512,many=512,unit=2048", false},
     {"cores=4,few=0,many=0", false},
+    {"cores=2,few=0,many=0,unit=64", true},
 };
 #define TURNS (sizeof turns / sizeof turns[0])
 
@@ -77,6 +80,7 @@ struct plan {
     uint64_t count;
     uint32_t root;
     int64_t slope;
+    uint32_t coefficients;
 };
 
 static struct plan plan_of(uint64_t seed, uint64_t step)
@@ -95,6 +99,7 @@ static struct plan plan_of(uint64_t seed, uint64_t step)
                  : length < 20  ? 500 + draw(&state) % 1500
                  : length < 300 ? 5 + draw(&state) % 100
                                 : draw(&state) % 12;
+    plan.coefficients = draw(&state) % 4 ? 0 : (uint32_t)(draw(&state) % TORTURE_COEFFICIENTS);
     return plan;
 }
 
@@ -166,6 +171,7 @@ static uint64_t result_count(const struct plan *plan, uint32_t me)
 
 struct place {
     void *input, *output;
+    uint64_t *ledger;
 };
 
 /* What a rank has of its own. */
@@ -218,7 +224,10 @@ static bool start(struct worker *worker, uint32_t which, uint64_t step)
                                              .root = plan.root,
                                              .input = place->input,
                                              .output = place->output,
-                                             .label = "torture"};
+                                             .label = "torture",
+                                             .ledger = place->ledger,
+                                             .ledger_count = plan.coefficients};
+    torture_ledger_fill(&worker->calls[which], me);
     return emu_start(worker->rank, &worker->calls[which], &worker->requests[which]) == EMU_OK;
 }
 
@@ -233,7 +242,7 @@ static bool finish(struct worker *worker, uint32_t which)
         wrong++;
     if (me == plan->size - 1)
         atomic_fetch_add(&worker->shared->made, 1);
-    if (!status && wrong == count)
+    if (!status && wrong == count && torture_ledger_is_right(&worker->calls[which], me, plan->size))
         return true;
     fprintf(stderr,
             "%s %s %s of %" PRIu64 " over %s: status %d, element %" PRIu64 " of %" PRIu64 "\n",
@@ -276,7 +285,10 @@ static bool make_places(struct worker *worker)
         arena->output = emu_rank_alloc(worker->rank, LONGEST * 8 * WORLD);
         heap->input = malloc(LONGEST * 8);
         heap->output = malloc(LONGEST * 8 * WORLD);
-        if (!arena->input || !arena->output || !heap->input || !heap->output)
+        arena->ledger = emu_rank_alloc(worker->rank, TORTURE_COEFFICIENTS * 8);
+        heap->ledger = malloc(TORTURE_COEFFICIENTS * 8);
+        if (!arena->input || !arena->output || !arena->ledger || !heap->input || !heap->output ||
+            !heap->ledger)
             return false;
     }
     return true;
@@ -324,6 +336,7 @@ static int body(struct emu_rank *rank, void *user)
     for (int i = 0; i < OPEN; i++) {
         free(worker.heap[i].input);
         free(worker.heap[i].output);
+        free(worker.heap[i].ledger);
     }
     return right ? 0 : 5;
 }
@@ -364,7 +377,7 @@ static bool says_more_than_stops(const struct emu_job_result *result)
 static bool run_turn(const struct emu_roster *roster, size_t turn, struct shared *shared)
 {
     struct emu_job job = {.roster = roster,
-                          .arena_bytes = (LONGEST * 8 * (WORLD + 1) + 4096) * OPEN,
+                          .arena_bytes = (LONGEST * 8 * (WORLD + 1) + 8192) * OPEN,
                           .body = body,
                           .auditor = torment,
                           .user = shared,
