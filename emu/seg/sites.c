@@ -28,11 +28,12 @@ struct emu_site_place {
 };
 _Static_assert(sizeof(struct emu_site_place) == 32, "two a line");
 
-/* What an index owns, in one piece. */
+/* What an index owns, in one piece; what every program touches comes first. */
 struct memory {
-    alignas(EMU_LINE) struct emu_site_place places[PLACES_MOST];
-    uint16_t hashes[EMU_SITES];
+    alignas(EMU_LINE) uint16_t hashes[EMU_SITES];
+    struct emu_site_place places[PLACES_MOST];
 };
+_Static_assert(offsetof(struct memory, places) % EMU_LINE == 0, "two places a line");
 
 /* A label, padded with zeros. */
 struct label {
@@ -66,16 +67,16 @@ enum emu_status emu_site_index_init(struct emu_site_index *index, const struct e
     struct memory *memory = aligned_alloc(alignof(struct memory), sizeof *memory);
     if (!memory)
         return EMU_ENOMEM;
-    index->places = memory->places;
     index->hashes = memory->hashes;
+    index->places = memory->places;
     memset(index->places, 0, PLACES_LEAST * sizeof *index->places);
     return EMU_OK;
 }
 
 void emu_site_index_finish(struct emu_site_index *index)
 {
-    free(index->places);
-    index->places = NULL;
+    free(index->hashes); /* where the memory begins */
+    index->hashes = NULL;
 }
 
 static uint32_t place_after(const struct emu_site_index *index, uint32_t place)

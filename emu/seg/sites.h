@@ -67,12 +67,12 @@ struct emu_site_place;
 /* The rank's own way from a call to its site: a hash table that widens with the number of sites, so
  * that a program with few of them touches few pages. Its memory is taken once. */
 struct emu_site_index {
-    struct emu_site_place *places; /* owned, and the next with it */
-    uint16_t *hashes;              /* by number of a site: to find its place */
-    struct emu_site *sites;        /* of the rank, in the segment */
-    uint32_t mask;                 /* places in use - 1 */
-    uint32_t count;                /* sites in use */
-    uint32_t hand;                 /* the site after the last one that was given up */
+    struct emu_site_place *places;
+    uint16_t *hashes;       /* by number of a site, to find its place; owned, with places */
+    struct emu_site *sites; /* of the rank, in the segment */
+    uint32_t mask;          /* places in use - 1 */
+    uint32_t count;         /* sites in use */
+    uint32_t hand;          /* the site after the last one that was given up */
 };
 
 /* EMU_ENOMEM. finish accepts what init refused, and zeros. */
