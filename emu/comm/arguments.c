@@ -1,6 +1,7 @@
 #include "comm/arguments.h"
 
 #include "base/checked.h"
+#include "base/hot.h"
 #include "comm/fold.h"
 #include "comm/parts.h"
 
@@ -14,6 +15,8 @@ static enum emu_status refuse(struct emu_refusal *refusal, enum emu_status statu
 static enum emu_status refuse(struct emu_refusal *refusal, enum emu_status status,
                               const char *format, ...)
 {
+    if (!refusal)
+        return status;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(refusal->text, sizeof refusal->text, format, arguments);
@@ -75,8 +78,8 @@ static enum emu_status check_choices(const struct emu_call *call, uint32_t size,
     return EMU_OK;
 }
 
-enum emu_status emu_call_check_member(const struct emu_call *call, uint32_t index, uint32_t size,
-                                      struct emu_refusal *refusal)
+EMU_HOT enum emu_status emu_call_check_member(const struct emu_call *call, uint32_t index,
+                                              uint32_t size, struct emu_refusal *refusal)
 {
     if (call->kind == EMU_BARRIER)
         return EMU_OK;

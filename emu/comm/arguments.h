@@ -15,7 +15,7 @@ struct emu_refusal {
     char text[128];         /* what was wrong and what was allowed */
 };
 
-/* EMU_OK, or the refusal's status with *refusal filled. */
+/* EMU_OK, or the refusal's status with *refusal filled (NULL: nobody wants to know why). */
 EMU_MUST_CHECK enum emu_status emu_call_check(const struct emu_roster *roster, uint32_t rank,
                                               const struct emu_call *call,
                                               struct emu_refusal *refusal);

@@ -1,10 +1,11 @@
 /* The calls of include/meshemu/comm.h: into the top of the stack, and out again. */
+#include "base/hot.h"
 #include "comm/arguments.h"
 #include "comm/handle.h"
 #include "seg/board_words.h"
 
-static enum emu_status start(struct emu_rank *rank, const struct emu_call *call,
-                             struct emu_request **request)
+static EMU_HOT enum emu_status start(struct emu_rank *rank, const struct emu_call *call,
+                                     struct emu_request **request)
 {
     enum emu_lap before = emu_handle_enter(rank, EMU_LAP_CALL);
     enum emu_status status = rank->top->ops->start(rank->top, call, request);
@@ -14,8 +15,8 @@ static enum emu_status start(struct emu_rank *rank, const struct emu_call *call,
     return status;
 }
 
-enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
-                          struct emu_request **request)
+EMU_HOT enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
+                                  struct emu_request **request)
 {
     enum emu_status status = start(rank, call, request);
     if (rank->segment) /* until the wait the rank is in its own code */
@@ -24,7 +25,7 @@ enum emu_status emu_start(struct emu_rank *rank, const struct emu_call *call,
 }
 
 /* The backend leaves the count of a recv in rank->received. */
-enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
+EMU_HOT enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
 {
     if (!request)
         return EMU_EINVAL;
@@ -35,16 +36,17 @@ enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *request)
     return status;
 }
 
-enum emu_status emu_run_call(struct emu_rank *rank, const struct emu_call *call)
+EMU_HOT enum emu_status emu_run_call(struct emu_rank *rank, const struct emu_call *call)
 {
     struct emu_request *request;
     enum emu_status status = start(rank, call, &request);
     return status ? status : emu_wait(rank, request);
 }
 
-enum emu_status emu_run_at(struct emu_rank *rank, enum emu_kind kind, uint32_t group,
-                           const void *input, void *output, uint64_t count, enum emu_dtype dtype,
-                           enum emu_op op, uint32_t root, const char *file, uint32_t line)
+EMU_HOT enum emu_status emu_run_at(struct emu_rank *rank, enum emu_kind kind, uint32_t group,
+                                   const void *input, void *output, uint64_t count,
+                                   enum emu_dtype dtype, enum emu_op op, uint32_t root,
+                                   const char *file, uint32_t line)
 {
     struct emu_call call = {
         .kind = kind,

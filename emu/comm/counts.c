@@ -1,5 +1,7 @@
 #include "comm/counts.h"
 
+#include "base/hot.h"
+
 #include <stdlib.h>
 
 static uint64_t *pair_of(struct emu_counts *counts, const struct emu_roster *roster,
@@ -13,8 +15,8 @@ static uint64_t *pair_of(struct emu_counts *counts, const struct emu_roster *ros
     return counts->pairs ? &counts->pairs[(call->kind == EMU_RECV ? world : 0) + call->peer] : NULL;
 }
 
-uint64_t *emu_counts_of(struct emu_counts *counts, const struct emu_roster *roster,
-                        const struct emu_call *call)
+EMU_HOT uint64_t *emu_counts_of(struct emu_counts *counts, const struct emu_roster *roster,
+                                const struct emu_call *call)
 {
     if (call->kind == EMU_SEND || call->kind == EMU_RECV)
         return pair_of(counts, roster, call);

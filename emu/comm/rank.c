@@ -1,10 +1,13 @@
 #include "comm/rank.h"
 
+#include "base/hot.h"
 #include "comm/handle.h"
 #include "seg/board.h"
 #include "seg/board_words.h"
+#include "seg/header.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void destroy_layers(struct emu_layer *top)
 {
@@ -33,14 +36,38 @@ static enum emu_status stack(struct emu_rank *rank, struct emu_layer *backend)
     return EMU_OK;
 }
 
+static struct emu_rank *allocate(const struct emu_roster *roster)
+{
+    size_t bytes = sizeof(struct emu_rank) + EMU_LINE + EMU_HANDLE_ROOM +
+                   roster->family_count * EMU_HANDLE_FAMILY_ROOM;
+    bytes = (bytes + EMU_PAGE - 1) / EMU_PAGE * EMU_PAGE;
+    struct emu_rank *made = aligned_alloc(EMU_PAGE, bytes);
+    if (!made)
+        return NULL;
+    memset(made, 0, bytes);
+    made->roster = roster;
+    made->room = (unsigned char *)(made + 1);
+    made->room_end = (unsigned char *)made + bytes;
+    return made;
+}
+
+void *emu_handle_take(struct emu_rank *rank, size_t bytes)
+{
+    size_t past = (uintptr_t)rank->room % EMU_LINE;
+    unsigned char *taken = rank->room + (past ? EMU_LINE - past : 0);
+    if (taken > rank->room_end || bytes > (size_t)(rank->room_end - taken))
+        return NULL;
+    rank->room = taken + bytes;
+    return taken;
+}
+
 enum emu_status emu_rank_create(const struct emu_segment *segment, uint32_t id,
                                 struct emu_rank **rank)
 {
-    struct emu_rank *made = calloc(1, sizeof *made);
+    struct emu_rank *made = allocate(segment->roster);
     if (!made)
         return EMU_ENOMEM;
     made->segment = segment;
-    made->roster = segment->roster;
     made->id = id;
     emu_arena_init(&made->arena, emu_segment_arena(segment, id), segment->arena_bytes);
     if (emu_site_index_init(&made->sites, segment, id)) {
@@ -58,10 +85,9 @@ enum emu_status emu_rank_create_self(const struct emu_roster *roster, void *memo
 {
     if (roster->mesh->world != 1)
         return EMU_EINVAL;
-    struct emu_rank *made = calloc(1, sizeof *made);
+    struct emu_rank *made = allocate(roster);
     if (!made)
         return EMU_ENOMEM;
-    made->roster = roster;
     emu_arena_init(&made->arena, memory, bytes);
     enum emu_status status = stack(made, emu_self_backend_create(made));
     if (!status)
@@ -95,7 +121,8 @@ const struct emu_roster *emu_rank_roster(const struct emu_rank *rank)
     return rank->roster;
 }
 
-void emu_rank_note(struct emu_rank *rank, const struct emu_call *call, struct emu_note *note)
+EMU_HOT void emu_rank_note(struct emu_rank *rank, const struct emu_call *call,
+                           struct emu_note *note)
 {
     if (call == rank->noted) { /* const, and alive until it is started */
         *note = rank->note;

@@ -2,6 +2,7 @@
  * flight recorder and counts; the wire-recorder sees what reaches the backend and counts. Without
  * filters between them the counts are equal. Requests pass through: a recorder has none of its own.
  */
+#include "base/hot.h"
 #include "comm/counts.h"
 #include "comm/handle.h"
 #include "mesh/beside.h"
@@ -13,11 +14,14 @@
 
 #include <stdlib.h>
 
+/* Lies in the room of its rank. */
 struct recorder {
     struct emu_layer layer;
     struct emu_traffic *traffic;
     struct emu_counts counts; /* asked only */
 };
+
+_Static_assert(sizeof(struct recorder) + EMU_LINE <= EMU_HANDLE_ROOM / 4, "in the rank's room");
 
 /* A message counts where the two ranks lie beside each other. */
 static void count_message(struct emu_rank *rank, struct emu_traffic *traffic,
@@ -32,8 +36,8 @@ static void count_message(struct emu_rank *rank, struct emu_traffic *traffic,
     rank->sent_to[beside.place] += cost;
 }
 
-static void count_bytes(struct emu_rank *rank, struct emu_traffic *traffic,
-                        const struct emu_call *call)
+static EMU_HOT void count_bytes(struct emu_rank *rank, struct emu_traffic *traffic,
+                                const struct emu_call *call)
 {
     const struct emu_roster *roster = rank->roster;
     uint64_t bytes = call->count * emu_dtype_bytes(call->dtype);
@@ -48,7 +52,7 @@ static void count_bytes(struct emu_rank *rank, struct emu_traffic *traffic,
         emu_cost_bytes(call->kind, call->layout, bytes, roster->families[family].group_size);
 }
 
-static void count(struct emu_traffic *traffic, const struct emu_call *call)
+static EMU_HOT void count(struct emu_traffic *traffic, const struct emu_call *call)
 {
     if ((unsigned)call->kind >= EMU_KIND_COUNT)
         return;
@@ -70,8 +74,8 @@ static bool make_room(struct emu_rank *rank)
     return rank->sent_to != NULL;
 }
 
-static enum emu_status wire_start(struct emu_layer *layer, const struct emu_call *call,
-                                  struct emu_request **request)
+static EMU_HOT enum emu_status wire_start(struct emu_layer *layer, const struct emu_call *call,
+                                          struct emu_request **request)
 {
     if (emu_kind_is_message(call->kind) && !make_room(layer->rank))
         return EMU_ENOMEM;
@@ -80,12 +84,12 @@ static enum emu_status wire_start(struct emu_layer *layer, const struct emu_call
     return layer->below->ops->start(layer->below, call, request);
 }
 
-static enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *request)
+static EMU_HOT enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *request)
 {
     return layer->below->ops->wait(layer->below, request);
 }
 
-static void record_begin(struct emu_rank *rank, const struct emu_call *call, uint64_t index)
+static EMU_HOT void record_begin(struct emu_rank *rank, const struct emu_call *call, uint64_t index)
 {
     if (!rank->segment)
         return;
@@ -97,7 +101,7 @@ static void record_begin(struct emu_rank *rank, const struct emu_call *call, uin
     emu_board_set_phase(rank->segment, rank->id, EMU_PHASE_BEFORE);
 }
 
-static void record_end(const struct emu_rank *rank, uint64_t number, enum emu_status status)
+static EMU_HOT void record_end(const struct emu_rank *rank, uint64_t number, enum emu_status status)
 {
     if (rank->segment) {
         emu_recorder_end(rank->segment, rank->id, number, status);
@@ -105,8 +109,8 @@ static void record_end(const struct emu_rank *rank, uint64_t number, enum emu_st
     }
 }
 
-static enum emu_status asked_start(struct emu_layer *layer, const struct emu_call *call,
-                                   struct emu_request **request)
+static EMU_HOT enum emu_status asked_start(struct emu_layer *layer, const struct emu_call *call,
+                                           struct emu_request **request)
 {
     struct recorder *recorder = recorder_of(layer);
     struct emu_rank *rank = layer->rank;
@@ -129,7 +133,7 @@ static enum emu_status asked_start(struct emu_layer *layer, const struct emu_cal
     return EMU_OK;
 }
 
-static enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *request)
+static EMU_HOT enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *request)
 {
     uint64_t number = request->record; /* the request is gone after its wait */
     enum emu_status status = layer->below->ops->wait(layer->below, request);
@@ -140,7 +144,6 @@ static enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *r
 static void recorder_destroy(struct emu_layer *layer)
 {
     emu_counts_finish(&recorder_of(layer)->counts);
-    free(layer);
 }
 
 static const struct emu_layer_ops asked_ops = {"asked-recorder", asked_start, asked_wait,
@@ -151,7 +154,7 @@ static const struct emu_layer_ops wire_ops = {"wire-recorder", wire_start, wire_
 static struct emu_layer *create(const struct emu_layer_ops *ops, struct emu_rank *rank,
                                 struct emu_layer *below, struct emu_traffic *traffic)
 {
-    struct recorder *recorder = calloc(1, sizeof *recorder);
+    struct recorder *recorder = emu_handle_take(rank, sizeof *recorder);
     if (!recorder)
         return NULL;
     recorder->layer = (struct emu_layer){.ops = ops, .below = below, .rank = rank};

@@ -31,7 +31,7 @@ struct self_backend {
     struct self_request *open; /* started, not waited for */
 };
 
-static enum emu_status deliver(const struct letter *letter, struct self_request *receive)
+static enum emu_status hand_over(const struct letter *letter, struct self_request *receive)
 {
     const struct emu_call *call = &receive->base.call;
     if (letter->dtype != call->dtype || letter->count > call->count)
@@ -51,7 +51,7 @@ static void receive_letter(struct self_backend *self, struct self_request *recei
     if (!letter)
         return;
     *at = letter->next;
-    receive->status = deliver(letter, receive);
+    receive->status = hand_over(letter, receive);
     receive->done = true;
     if (letter->sender) {
         letter->sender->status = receive->status;

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #define SHM_LEADERS_MAX 64
+#define SHM_REQUESTS_KEPT 2
 
 /* A group as its member sees it. Its leaders work on lent buffers: one on each core, as far as
  * ranks are spread over them by number; in a group of no more members than cores all. */
@@ -34,11 +35,11 @@ struct shm_group {
     bool known; /* the ring is filled in */
     bool leads; /* this member is a leader */
     uint32_t leader_count;
-    uint32_t leaders[SHM_LEADERS_MAX]; /* the first of them, group ranks */
     struct emu_ring ring;
-    uint32_t me;          /* group rank */
-    uint64_t next_index;  /* of the next call to start */
-    uint64_t next_posted; /* calls are signed in this order */
+    uint32_t me;                       /* group rank */
+    uint64_t next_index;               /* of the next call to start */
+    uint64_t next_posted;              /* calls are signed in this order */
+    uint32_t leaders[SHM_LEADERS_MAX]; /* the first of them, group ranks */
 };
 
 struct shm_collective {
@@ -88,18 +89,20 @@ struct shm_request {
     };
 };
 
+/* Lies in the room of its rank; what every call looks at stands first. */
 struct shm_backend {
     struct emu_layer layer;
     const struct emu_segment *segment;
     uint32_t id;
+    bool sleepy; /* yields are slow for now: a foreign process has a core */
     struct shm_request *first, *last;
-    struct shm_request *spare; /* requests for calls to come, linked by next */
-    unsigned char *bench;      /* where a block of a unit is folded; NULL before the first */
-    struct emu_counts counts;
-    struct shm_group groups[EMU_ROSTER_MAX_FAMILIES]; /* by family */
-    struct emu_sender sender;
+    struct shm_request *spare;                  /* requests for calls to come, linked by next */
+    struct shm_group *groups;                   /* by family; as many as the roster has */
+    struct shm_request kept[SHM_REQUESTS_KEPT]; /* the first that were spare */
+    unsigned char *bench;         /* where a block of a unit is folded; NULL before the first */
     struct shm_request *ferrying; /* the send that has the ferry */
-    bool sleepy;                  /* yields are slow for now: a foreign process has a core */
+    struct emu_counts counts;
+    struct emu_sender sender;
 };
 
 static inline bool shm_is_message(const struct shm_request *request)

@@ -10,6 +10,7 @@
  * A rank whose other open requests owe something to others sleeps in short turns; otherwise it
  * sleeps on the one word that its wait depends on, for ever.
  */
+#include "base/hot.h"
 #include "comm/arguments.h"
 #include "comm/local.h"
 #include "comm/shm.h"
@@ -62,7 +63,7 @@ static void open_list_remove(struct shm_backend *backend, struct shm_request *re
         backend->last = request->previous;
 }
 
-static bool step(struct shm_backend *backend, struct shm_request *request)
+static EMU_HOT bool step(struct shm_backend *backend, struct shm_request *request)
 {
     if (request->done)
         return false;
@@ -84,28 +85,30 @@ static bool step_all(struct shm_backend *backend)
     return moved;
 }
 
-static enum emu_status report_refusal(struct shm_backend *backend, const struct emu_call *call,
-                                      const struct emu_refusal *refusal)
-{
-    struct emu_incident incident = {
-        .cause = EMU_INCIDENT_ARGUMENT,
-        .status = refusal->status,
-        .rank = backend->id,
-        .group = call->group,
-        .enabled_ns = emu_clock_ns(),
-    };
-    emu_call_view_of(backend->segment, call, &incident.call);
-    memcpy(incident.text, refusal->text, sizeof incident.text);
-    emu_incident_append(backend->segment, &incident);
-    return refusal->status;
-}
-
 static enum emu_status check(const struct shm_backend *backend, const struct emu_call *call,
                              const struct shm_group *known, struct emu_refusal *refusal)
 {
     if (known)
         return emu_call_check_member(call, known->me, known->ring.size, refusal);
     return emu_call_check(backend->segment->roster, backend->id, call, refusal);
+}
+
+static enum emu_status report_refusal(struct shm_backend *backend, const struct emu_call *call,
+                                      const struct shm_group *known)
+{
+    struct emu_refusal refusal;
+    enum emu_status status = check(backend, call, known, &refusal);
+    struct emu_incident incident = {
+        .cause = EMU_INCIDENT_ARGUMENT,
+        .status = status,
+        .rank = backend->id,
+        .group = call->group,
+        .enabled_ns = emu_clock_ns(),
+    };
+    emu_call_view_of(backend->segment, call, &incident.call);
+    memcpy(incident.text, refusal.text, sizeof incident.text);
+    emu_incident_append(backend->segment, &incident);
+    return status;
 }
 
 static enum emu_status prepare(struct shm_backend *backend, struct shm_request *request,
@@ -152,14 +155,13 @@ static void keep_for_later(struct shm_backend *backend, struct shm_request *requ
     backend->spare = request;
 }
 
-static enum emu_status shm_start(struct emu_layer *layer, const struct emu_call *call,
-                                 struct emu_request **request)
+static EMU_HOT enum emu_status shm_start(struct emu_layer *layer, const struct emu_call *call,
+                                         struct emu_request **request)
 {
     struct shm_backend *backend = backend_of(layer);
     struct shm_group *known = shm_group_known(backend, call);
-    struct emu_refusal refusal;
-    if (check(backend, call, known, &refusal))
-        return report_refusal(backend, call, &refusal);
+    if (check(backend, call, known, NULL))
+        return report_refusal(backend, call, known);
     struct shm_request *made = new_request(backend, call);
     if (!made)
         return EMU_ENOMEM;
@@ -294,7 +296,7 @@ static void show_wait(struct shm_backend *backend, const struct shm_request *req
 }
 
 /* Advance everything until the request is done or the run is over. */
-static void drive(struct shm_backend *backend, struct shm_request *request)
+static EMU_HOT void drive(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_wait wait = {.moved = true};
     struct emu_sleep sleep = {.word = word_of(backend, request)};
@@ -336,7 +338,7 @@ static void drop(struct shm_backend *backend, struct shm_request *request)
     keep_for_later(backend, request);
 }
 
-static enum emu_status shm_wait(struct emu_layer *layer, struct emu_request *request)
+static EMU_HOT enum emu_status shm_wait(struct emu_layer *layer, struct emu_request *request)
 {
     struct shm_backend *backend = backend_of(layer);
     struct shm_request *mine = (struct shm_request *)request;
@@ -359,20 +361,28 @@ static void shm_destroy(struct emu_layer *layer)
     while (backend->spare) {
         struct shm_request *spare = backend->spare;
         backend->spare = spare->next;
-        free(spare);
+        if (spare < backend->kept || spare >= backend->kept + SHM_REQUESTS_KEPT)
+            free(spare);
     }
     free(backend->bench);
     emu_counts_finish(&backend->counts);
-    free(backend);
 }
 
 static const struct emu_layer_ops shm_ops = {"shm", shm_start, shm_wait, shm_destroy};
 
+_Static_assert(sizeof(struct shm_backend) <= EMU_HANDLE_ROOM / 2, "in the rank's room");
+_Static_assert(sizeof(struct shm_group) <= EMU_HANDLE_FAMILY_ROOM, "in the rank's room");
+
 struct emu_layer *emu_shm_backend_create(struct emu_rank *rank)
 {
-    struct shm_backend *backend = calloc(1, sizeof *backend);
-    if (!backend)
+    size_t groups_bytes = rank->roster->family_count * sizeof(struct shm_group);
+    struct shm_backend *backend = emu_handle_take(rank, sizeof *backend);
+    struct shm_group *groups = emu_handle_take(rank, groups_bytes);
+    if (!backend || !groups)
         return NULL;
+    backend->groups = groups;
+    for (int i = 0; i < SHM_REQUESTS_KEPT; i++)
+        keep_for_later(backend, &backend->kept[i]);
     backend->layer = (struct emu_layer){.ops = &shm_ops, .rank = rank};
     backend->segment = rank->segment;
     backend->id = rank->id;

@@ -1,6 +1,7 @@
 /* One collective through its slot. See seg/slot.h for the protocol and seg/ways.h for the ways that
  * bytes go.
  */
+#include "base/hot.h"
 #include "comm/parts.h"
 #include "comm/shm.h"
 #include "seg/board_words.h"
@@ -64,7 +65,8 @@ static void add_ledger(const struct emu_call *call, struct shm_collective *own)
     own->bytes = own->bytes_max;
 }
 
-enum emu_status shm_collective_prepare(struct shm_backend *backend, struct shm_request *request)
+EMU_HOT enum emu_status shm_collective_prepare(struct shm_backend *backend,
+                                               struct shm_request *request)
 {
     struct emu_call *call = &request->base.call;
     struct shm_collective *own = &request->collective;
@@ -116,7 +118,7 @@ static bool another_leader_waits(const struct shm_request *request)
 }
 
 /* We came last: everything that anybody gives is there. */
-static void conclude(struct shm_backend *backend, struct shm_request *request)
+static EMU_HOT void conclude(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
@@ -235,7 +237,7 @@ static bool move(struct shm_backend *backend, struct shm_request *request,
     return moved;
 }
 
-bool shm_collective_step(struct shm_backend *backend, struct shm_request *request)
+EMU_HOT bool shm_collective_step(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;

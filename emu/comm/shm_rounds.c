@@ -7,6 +7,7 @@
  * (the place in the output is never behind the place in the input), but for all_to_all, which
  * works on a copy then. A call that might have been lent begins with a round that carries nothing.
  */
+#include "base/hot.h"
 #include "comm/fold.h"
 #include "comm/parts.h"
 #include "comm/shm.h"
@@ -69,8 +70,8 @@ static void tell(const struct shm_backend *backend, const struct shm_request *re
         watch->entered(watch->user, phase, &request->base.call, deposited);
 }
 
-void shm_enter_phase(const struct shm_backend *backend, const struct shm_request *request,
-                     enum emu_phase phase)
+EMU_HOT void shm_enter_phase(const struct shm_backend *backend, const struct shm_request *request,
+                             enum emu_phase phase)
 {
     emu_board_set_phase(backend->segment, backend->id, phase);
     if (phase != EMU_PHASE_DEPOSIT) /* that one is told once the bytes are there */
@@ -89,8 +90,8 @@ static struct emu_deposit deposited(const struct shm_request *request)
 }
 
 /* Fold [at, at + bytes) of all inputs, which lie in one round, into output. */
-static void fold_block(const struct shm_request *request, const struct shm_stretch *block,
-                       unsigned char *output)
+static void fold_deposits(const struct shm_request *request, const struct shm_stretch *block,
+                          unsigned char *output)
 {
     const struct emu_call *call = &request->base.call;
     const struct shm_collective *own = &request->collective;
@@ -112,7 +113,7 @@ static void fold_stretch(const struct shm_request *request, const struct shm_str
     struct shm_stretch block = *stretch;
     for (; block.from < stretch->to; block.from = block.to) {
         block.to = at_most(block.from + FOLD_BLOCK_BYTES, stretch->to);
-        fold_block(request, &block, output + (block.from - stretch->from));
+        fold_deposits(request, &block, output + (block.from - stretch->from));
     }
 }
 
@@ -153,7 +154,7 @@ static struct shm_stretch ledger_stretch(const struct shm_request *request)
     return shm_round_stretch(own, own->rounds_taken, own->ledger_at, own->ledger_bytes);
 }
 
-void shm_fold_for_all(const struct shm_backend *backend, struct shm_request *request)
+EMU_HOT void shm_fold_for_all(const struct shm_backend *backend, struct shm_request *request)
 {
     const struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
@@ -228,7 +229,8 @@ static void take_ledger(const struct shm_request *request, const unsigned char *
         fold_ledger(request, &s, output);
 }
 
-void shm_take_round(struct shm_backend *backend, struct shm_request *request, bool is_folded)
+EMU_HOT void shm_take_round(struct shm_backend *backend, struct shm_request *request,
+                            bool is_folded)
 {
     struct shm_collective *own = &request->collective;
     const struct emu_ring *ring = &own->group->ring;
@@ -255,7 +257,7 @@ void shm_take_round(struct shm_backend *backend, struct shm_request *request, bo
         emu_slot_consume(ring, request->note.index, own->group->me, round);
 }
 
-bool shm_give_round(struct shm_backend *backend, struct shm_request *request)
+EMU_HOT bool shm_give_round(struct shm_backend *backend, struct shm_request *request)
 {
     struct shm_collective *own = &request->collective;
     struct emu_rank *rank = backend->layer.rank;

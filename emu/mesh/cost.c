@@ -1,5 +1,7 @@
 #include "mesh/cost.h"
 
+#include "base/hot.h"
+
 /* bytes * (n-1) / n, rounded down. */
 static uint64_t share(uint64_t bytes, uint64_t members)
 {
@@ -12,8 +14,8 @@ static uint64_t twice_share(uint64_t bytes, uint64_t members)
     return share(2 * bytes, members);
 }
 
-uint64_t emu_cost_bytes(enum emu_kind kind, enum emu_layout layout, uint64_t bytes,
-                        uint32_t members)
+EMU_HOT uint64_t emu_cost_bytes(enum emu_kind kind, enum emu_layout layout, uint64_t bytes,
+                                uint32_t members)
 {
     bool chunks = layout == EMU_LAYOUT_CHUNKS;
     if (kind == EMU_SEND)

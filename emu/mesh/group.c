@@ -1,3 +1,4 @@
+#include "base/hot.h"
 #include "mesh/place.h"
 
 #include <assert.h>
@@ -53,7 +54,7 @@ uint32_t emu_group_number_of(const struct emu_mesh *mesh, const struct emu_axes 
     return number;
 }
 
-uint32_t emu_group_member(const struct emu_group *group, uint32_t index)
+EMU_HOT uint32_t emu_group_member(const struct emu_group *group, uint32_t index)
 {
     assert(index < group->size);
     if (group->members)

@@ -1,5 +1,7 @@
 #include "os/cpu.h"
 
+#include "base/hot.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -98,12 +100,12 @@ bool emu_cpu_may_pin(void)
     return may;
 }
 
-void emu_cpu_yield(void)
+EMU_HOT void emu_cpu_yield(void)
 {
     sched_yield();
 }
 
-void emu_cpu_relax(void)
+EMU_HOT void emu_cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -1,5 +1,6 @@
 /* The words of include/meshemu/comm.h as text: its three lists are the only place they are named.
  */
+#include "base/hot.h"
 #include "seg/kinds.h"
 
 #include <meshemu/comm.h>
@@ -32,7 +33,7 @@ const char *emu_dtype_name(enum emu_dtype dtype)
     return "?";
 }
 
-uint64_t emu_dtype_bytes(enum emu_dtype dtype)
+EMU_HOT uint64_t emu_dtype_bytes(enum emu_dtype dtype)
 {
     switch (dtype) {
 #define BYTES_CASE(name, text, bytes)                                                              \

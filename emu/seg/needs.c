@@ -77,8 +77,8 @@ static bool has_target(const struct reading *reading, uint32_t rank)
 }
 
 /* Items of a rank that sleeps; one that is awake may do anything, which is more. */
-static uint32_t wanted(const struct reading *reading, uint32_t of, enum emu_want_what what,
-                       uint32_t with)
+static uint32_t wants_of(const struct reading *reading, uint32_t of, enum emu_want_what what,
+                         uint32_t with)
 {
     if (reading->needs->ranks[of].rest % 2 == 0)
         return 0;
@@ -156,7 +156,7 @@ static void read_collective(struct reading *reading)
         act(reading);
 }
 
-static bool is_waiting(uint64_t word)
+static bool is_untaken(uint64_t word)
 {
     enum emu_message_state state = emu_message_state(word);
     return state == EMU_MESSAGE_READY || state == EMU_MESSAGE_OFFERED;
@@ -170,7 +170,7 @@ static uint32_t count_messages(const struct emu_outbox *box, uint32_t dest, int3
     uint32_t count = 0;
     for (uint32_t i = 0; i < used && i < box->message_count; i++) {
         uint64_t word = emu_message_look(&box->messages[i]);
-        count += is_waiting(word) && emu_message_dest(word) == dest &&
+        count += is_untaken(word) && emu_message_dest(word) == dest &&
                  emu_message_tag(&box->messages[i]) == tag && emu_message_sequence(word) < before;
     }
     return count;
@@ -185,7 +185,7 @@ static bool add_drains(struct reading *reading, uint32_t sender)
     for (uint32_t i = 0; i < used && i < box.message_count; i++) {
         uint64_t word = emu_message_look(&box.messages[i]);
         uint32_t dest = emu_message_dest(word);
-        if (!is_waiting(word) || dest >= reading->needs->world ||
+        if (!is_untaken(word) || dest >= reading->needs->world ||
             reading->needs->ranks[dest].stand == EMU_STAND_GONE)
             return true;
         const struct emu_want *receive =
@@ -212,7 +212,7 @@ static void read_recv(struct reading *reading)
         return;
     }
     add_target(reading, from);
-    uint32_t coming = wanted(reading, from, EMU_WANT_SENDS, reading->rank);
+    uint32_t coming = wants_of(reading, from, EMU_WANT_SENDS, reading->rank);
     if (there + coming <= reading->wants->ahead)
         return;
     reading->need->any = true;
@@ -248,7 +248,7 @@ static void read_send(struct reading *reading)
     uint64_t sequence = reading->wants->sequence;
     enum emu_message_state state = state_of(&box, sequence);
     uint32_t before = count_messages(&box, to, reading->note.tag, sequence);
-    uint32_t receives = wanted(reading, to, EMU_WANT_RECVS, reading->rank);
+    uint32_t receives = wants_of(reading, to, EMU_WANT_RECVS, reading->rank);
     if ((state == EMU_MESSAGE_READY || state == EMU_MESSAGE_OFFERED) && receives <= before)
         add_target(reading, to);
     else

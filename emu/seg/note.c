@@ -1,5 +1,6 @@
 #include "seg/note.h"
 
+#include "base/hot.h"
 #include "seg/kinds.h"
 #include "seg/sites.h"
 
@@ -21,7 +22,7 @@ static void note_choices(const struct emu_call *call, struct emu_note *note)
     }
 }
 
-void emu_note_of(const struct emu_call *call, uint64_t index, struct emu_note *note)
+EMU_HOT void emu_note_of(const struct emu_call *call, uint64_t index, struct emu_note *note)
 {
     bool message = emu_kind_is_message(call->kind), barrier = call->kind == EMU_BARRIER;
     bool gathers = call->kind == EMU_ALL_GATHER || call->kind == EMU_GATHER;

@@ -1,5 +1,6 @@
 #include "seg/recorder.h"
 
+#include "base/hot.h"
 #include "seg/board.h"
 #include "seg/board_words.h"
 #include "seg/words.h"
@@ -14,8 +15,8 @@ static struct emu_record *record_of(const struct emu_segment *segment, uint32_t 
     return &recorders[rank].records[number % EMU_RECORDS];
 }
 
-void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64_t number,
-                        const struct emu_note *note)
+EMU_HOT void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                                const struct emu_note *note)
 {
     struct emu_record *record = record_of(segment, rank, number);
     atomic_store_explicit(&record->sequence, 2 * number + 1, memory_order_release);
@@ -26,8 +27,8 @@ void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64
     emu_board_begin_call(segment, rank, number + 1);
 }
 
-void emu_recorder_end(const struct emu_segment *segment, uint32_t rank, uint64_t number,
-                      enum emu_status status)
+EMU_HOT void emu_recorder_end(const struct emu_segment *segment, uint32_t rank, uint64_t number,
+                              enum emu_status status)
 {
     struct emu_record *record = record_of(segment, rank, number);
     /* relaxed: the rank itself wrote it. A call that ends 256 calls later finds its record gone. */

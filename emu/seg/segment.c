@@ -19,7 +19,7 @@
 #define CHUNK_MAX UINT64_C(65536)
 #define CHUNK_MIN UINT64_C(256) /* so small only where ranks times families exceed 65536 */
 
-static uint64_t chunk_of(uint64_t world, uint64_t families)
+static uint64_t chunk_bytes_of(uint64_t world, uint64_t families)
 {
     uint64_t chunk = CHUNK_MAX;
     while (chunk > CHUNK_MIN && chunk > STAGES_WANTED / (world * families * EMU_SLOTS * 2))
@@ -64,7 +64,8 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
         .roster = roster, .world = (uint32_t)world, .checksums = params->checksums};
     plan.ways = params->ways ? *params->ways : emu_ways_of(emu_cpu_count());
     uint64_t groups;
-    plan.stage_bytes = chunk_of(world, roster->family_count) * roster->family_count * EMU_SLOTS * 2;
+    plan.stage_bytes =
+        chunk_bytes_of(world, roster->family_count) * roster->family_count * EMU_SLOTS * 2;
     plan.outbox_bytes = emu_outbox_bytes(plan.world);
     uint64_t end = EMU_PAGE;
     bool fits = emu_round_up_fits(params->arena_bytes, EMU_PAGE, &plan.arena_bytes) &&

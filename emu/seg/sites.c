@@ -1,5 +1,6 @@
 #include "seg/sites.h"
 
+#include "base/hot.h"
 #include "seg/header.h"
 #include "seg/words.h"
 
@@ -10,9 +11,9 @@
 #define NUMBER_BITS 9
 #define NUMBER_MASK (EMU_SITES - 1)
 #define VERSION_MAX (UINT32_MAX >> NUMBER_BITS)
-#define PLACES_LEAST 64                  /* 2 KiB */
-#define PLACES_MOST (2 * EMU_SITES)      /* never more than half full */
-#define MIX UINT64_C(0x9e3779b97f4a7c15) /* odd; the golden ratio in 64 bits */
+#define PLACES_LEAST 64                     /* 2 KiB */
+#define PLACES_MOST (2 * EMU_SITES)         /* never more than half full */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* odd; the golden ratio in 64 bits */
 
 _Static_assert(EMU_SITES == 1 << NUMBER_BITS, "every number is a site");
 _Static_assert(EMU_SITES > EMU_SITE_CALLS + 128, "some are always old, those of faults included");
@@ -93,9 +94,9 @@ static struct label label_of(const struct emu_call *call)
 
 static uint16_t hash_of(const struct emu_site_place *key, const struct label *label)
 {
-    uint64_t hash = ((uintptr_t)key->file + key->line * MIX) * MIX;
+    uint64_t hash = ((uintptr_t)key->file + key->line * GOLDEN) * GOLDEN;
     for (size_t i = 0; key->labelled && i < EMU_SITE_LABEL_WORDS; i++)
-        hash = (hash ^ hash >> 32 ^ label->words[i]) * MIX;
+        hash = (hash ^ hash >> 32 ^ label->words[i]) * GOLDEN;
     return (uint16_t)(hash >> 48);
 }
 
@@ -117,7 +118,7 @@ static bool is_place_of(const struct emu_site_index *index, const struct emu_sit
            (!key->labelled || says(&index->sites[place->reference & NUMBER_MASK], label));
 }
 
-static void put(struct emu_site_index *index, const struct emu_site_place *entry)
+static void insert(struct emu_site_index *index, const struct emu_site_place *entry)
 {
     uint32_t at = entry->hash & index->mask;
     while (index->places[at].reference)
@@ -136,7 +137,7 @@ static void widen(struct emu_site_index *index)
     memset(index->places, 0, 2 * places * sizeof *index->places);
     index->mask = 2 * places - 1;
     for (uint32_t i = 0; i < count; i++)
-        put(index, &held[i]);
+        insert(index, &held[i]);
 }
 
 /* Empty a place; those behind it move up where the gap would part them from their first choice. */
@@ -206,11 +207,12 @@ static uint32_t add(struct emu_site_index *index, const struct emu_call *call,
     key->reference = write_site(&index->sites[number], number, call);
     if (index->count > (index->mask + 1) / 2)
         widen(index);
-    put(index, key);
+    insert(index, key);
     return key->reference;
 }
 
-uint32_t emu_site_find(struct emu_site_index *index, const struct emu_call *call, uint64_t number)
+EMU_HOT uint32_t emu_site_find(struct emu_site_index *index, const struct emu_call *call,
+                               uint64_t number)
 {
     struct emu_site_place key = {.file = call->file,
                                  .used = number,

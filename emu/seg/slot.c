@@ -1,5 +1,6 @@
 #include "seg/slot.h"
 
+#include "base/hot.h"
 #include "os/futex.h"
 
 #include <limits.h>
@@ -41,12 +42,12 @@ static uint32_t look(const struct emu_ring *ring, uint64_t index)
     return atomic_load_explicit(emu_slot_word(ring, index), memory_order_seq_cst);
 }
 
-bool emu_slot_free(const struct emu_ring *ring, uint64_t index)
+EMU_HOT bool emu_slot_free(const struct emu_ring *ring, uint64_t index)
 {
     return is_of(look(ring, index), index);
 }
 
-enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index)
+EMU_HOT enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index)
 {
     uint32_t word = look(ring, index);
     if (is_of(word, index))
@@ -54,8 +55,8 @@ enum emu_decision emu_slot_decision(const struct emu_ring *ring, uint64_t index)
     return generations_past(word, index) > 0 ? EMU_SLOT_COMPLETE : EMU_SLOT_OPEN;
 }
 
-bool emu_slot_shift(const struct emu_ring *ring, uint64_t index, enum emu_decision from,
-                    enum emu_decision to)
+EMU_HOT bool emu_slot_shift(const struct emu_ring *ring, uint64_t index, enum emu_decision from,
+                            enum emu_decision to)
 {
     for (;;) {
         uint32_t seen = look(ring, index);
@@ -80,8 +81,8 @@ void emu_slot_tick(const struct emu_ring *ring, uint64_t index)
     }
 }
 
-void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
-                   const struct emu_note *note, const struct emu_offer *offer)
+EMU_HOT void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                           const struct emu_note *note, const struct emu_offer *offer)
 {
     struct emu_slot_entry *entry = emu_ring_entry(ring, index, member);
     atomic_store_explicit(&entry->posted, 0, memory_order_release);
@@ -97,7 +98,7 @@ void emu_slot_sign(const struct emu_ring *ring, uint64_t index, uint32_t member,
     atomic_store_explicit(&entry->posted, index + 1, memory_order_release);
 }
 
-bool emu_slot_agrees(const struct emu_ring *ring, uint64_t index)
+EMU_HOT bool emu_slot_agrees(const struct emu_ring *ring, uint64_t index)
 {
     uint64_t first[EMU_NOTE_SIGNATURE_WORDS], other[EMU_NOTE_SIGNATURE_WORDS];
     emu_words_load(first, emu_ring_entry(ring, index, 0)->note, EMU_NOTE_SIGNATURE_WORDS);
@@ -137,7 +138,8 @@ static enum emu_decision agreed(const struct emu_ring *ring, uint64_t index, boo
 }
 
 /* All members have signed: match, complete or break. Anyone may call it, any number of times. */
-static void judge(const struct emu_ring *ring, uint64_t index, uint32_t judging_rank, bool folded)
+static EMU_HOT void judge(const struct emu_ring *ring, uint64_t index, uint32_t judging_rank,
+                          bool folded)
 {
     if (folded || emu_slot_agrees(ring, index)) {
         emu_slot_shift(ring, index, EMU_SLOT_OPEN, agreed(ring, index, folded));
@@ -165,8 +167,8 @@ static bool count_in(_Atomic uint64_t *came, uint64_t wanted)
 
 /* One more has come, the time-th time; true: it was the last of all. Who completes its crew counts
  * for it. */
-static bool come(const struct emu_ring *ring, uint64_t index, uint32_t member, unsigned turn,
-                 uint64_t time)
+static EMU_HOT bool come(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                         unsigned turn, uint64_t time)
 {
     if (ring->crews) {
         uint32_t crew = member % ring->crews;
@@ -205,8 +207,8 @@ static bool gives_no_more(const struct emu_ring *ring, uint64_t index, uint32_t 
     return (course & EMU_COURSE_LENT) || (course & EMU_COURSE_ROUNDS) <= 1;
 }
 
-bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round,
-                     uint64_t rounds)
+EMU_HOT bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                             uint64_t round, uint64_t rounds)
 {
     bool last = come(ring, index, member, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
     if (round == 0 && last)
@@ -220,7 +222,8 @@ bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t membe
     return false;
 }
 
-void emu_slot_judge(const struct emu_ring *ring, uint64_t index, uint32_t member, bool folded)
+EMU_HOT void emu_slot_judge(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                            bool folded)
 {
     judge(ring, index, emu_group_member(&ring->members, member), folded);
     if (gives_no_more(ring, index, member))
@@ -234,7 +237,7 @@ void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t mem
         emu_slot_judge(ring, index, member, false);
 }
 
-bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round)
+EMU_HOT bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round)
 {
     return have_come(ring, index, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
 }
@@ -261,21 +264,21 @@ bool emu_slot_waits_abroad(const struct emu_ring *ring, uint64_t index, uint32_t
 }
 
 /* relaxed: published by the change of the word that follows */
-static void forget(_Atomic uint64_t *came)
+static void start_over(_Atomic uint64_t *came)
 {
     for (unsigned turn = 0; turn < EMU_TURNS; turn++)
         atomic_store_explicit(&came[turn], 0, memory_order_relaxed);
 }
 
 /* Who departs last has the slot for itself until it opens the next generation. */
-void emu_slot_depart(const struct emu_ring *ring, uint64_t index, uint32_t member)
+EMU_HOT void emu_slot_depart(const struct emu_ring *ring, uint64_t index, uint32_t member)
 {
     struct emu_slot *slot = emu_ring_slot(ring, index);
     if (!come(ring, index, member, EMU_TURN_DEPARTED, 1))
         return;
     for (uint32_t crew = 0; crew < ring->crews; crew++)
-        forget(emu_ring_crew(ring, index, crew)->came);
-    forget(slot->came);
+        start_over(emu_ring_crew(ring, index, crew)->came);
+    start_over(slot->came);
     atomic_store_explicit(&slot->next_unit, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->units_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->corrupt, 0, memory_order_relaxed);
@@ -328,7 +331,7 @@ static void settle(const struct emu_ring *ring, uint64_t index, const struct emu
 #define BREACH_CAUSE_BITS 3
 _Static_assert(EMU_SEGMENT_MAX_WORLD <= UINT64_C(1) << BREACH_RANK_BITS, "ranks fit in a breach");
 
-struct emu_breach emu_ring_breach(const struct emu_ring *ring)
+EMU_HOT struct emu_breach emu_ring_breach(const struct emu_ring *ring)
 {
     uint64_t word = atomic_load_explicit(&ring->head->broken, memory_order_acquire);
     if (!word)

@@ -53,8 +53,8 @@ static enum emu_status unknown(const char *word, struct emu_reason *reason)
     return EMU_EINVAL;
 }
 
-static enum emu_status refuse(const char *name, const char *value, const struct bound *bound,
-                              struct emu_reason *reason)
+static enum emu_status refuse_value(const char *name, const char *value, const struct bound *bound,
+                                    struct emu_reason *reason)
 {
     char step[64] = "";
     if (bound->step > 1)
@@ -79,7 +79,7 @@ static enum emu_status parse_word(char *word, struct emu_ways *ways, struct emu_
     uint64_t value;
     if (!emu_parse_u64(equals + 1, &value) || value < bounds[i].least || value > bounds[i].most ||
         value % bounds[i].step != 0)
-        return refuse(word, equals + 1, &bounds[i], reason);
+        return refuse_value(word, equals + 1, &bounds[i], reason);
     set(ways, i, value);
     return EMU_OK;
 }

@@ -1,12 +1,13 @@
 #include "seg/words.h"
 
+#include "base/hot.h"
 #include "os/futex.h"
 #include "seg/board_words.h"
 #include "seg/header.h"
 
 #include <limits.h>
 
-bool emu_word_replace(_Atomic uint32_t *word, uint32_t seen, uint32_t wanted)
+EMU_HOT bool emu_word_replace(_Atomic uint32_t *word, uint32_t seen, uint32_t wanted)
 {
     if (!atomic_compare_exchange_strong_explicit(word, &seen, wanted & ~EMU_WORD_SLEEPERS,
                                                  memory_order_seq_cst, memory_order_acquire))
