@@ -23,6 +23,8 @@ list(TRANSFORM call_files REPLACE "(.+)" "#include \"\\1\"" OUTPUT_VARIABLE call
 list(JOIN call_lines "\n" call_text)
 file(CONFIGURE OUTPUT ${calls} CONTENT "${call_text}\n")
 add_library(emu_calls OBJECT ${calls})
+# Tables of jumps lie in pages of their own.
+target_compile_options(emu_calls PRIVATE -fno-jump-tables)
 target_link_libraries(emu_calls PRIVATE emu_flags) # its files have been warned of one by one
 
 # --- the library -------------------------------------------------------------------------------

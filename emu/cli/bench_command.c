@@ -77,6 +77,7 @@ static int launch(const struct emu_arguments *arguments, struct emu_bench *bench
     struct emu_job job = {.roster = bench->request.roster,
                           .arena_bytes = emu_bench_arena_bytes(bench),
                           .body = emu_bench_body,
+                          .own_body = true,
                           .user = bench,
                           .raw_output = true, /* for the progress line of rank 0 */
                           .checksums = bench->request.checksums,

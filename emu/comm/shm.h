@@ -203,8 +203,9 @@ bool shm_collective_owes(const struct shm_request *request);
 
 /* One wait, as far as the launcher knows of it. */
 struct shm_wait {
-    bool shown; /* the call is on the board */
-    bool moved; /* something was done since the open requests were published */
+    bool shown;  /* the call is on the board */
+    bool moved;  /* something was done since the open requests were published */
+    bool napped; /* it has slept without being shown */
     struct emu_rest rest;
 };
 

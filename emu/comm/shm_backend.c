@@ -237,11 +237,14 @@ static bool is_sleepy(struct shm_backend *backend)
     return sleepy;
 }
 
+static bool is_crowd(const struct shm_backend *backend)
+{
+    return backend->segment->world > CROWD_PER_CORE * (uint64_t)backend->segment->ways.cores;
+}
+
 static bool may_yield(struct shm_backend *backend, int yields)
 {
-    bool crowded =
-        backend->segment->world > CROWD_PER_CORE * (uint64_t)backend->segment->ways.cores;
-    return yields < YIELDS_MAX && !crowded && !is_sleepy(backend);
+    return yields < YIELDS_MAX && !is_crowd(backend) && !is_sleepy(backend);
 }
 
 /* How long may somebody on another core be waited for, before a yield? With a core for each rank a
@@ -295,6 +298,24 @@ static void show_wait(struct shm_backend *backend, const struct shm_request *req
     wait->moved = false;
 }
 
+/* Sleep until something may have changed. In a crowd every wait is a sleep, and what the launcher
+ * would be told of it lies in pages gone cold: the first sleep is as long as a rank may sleep
+ * before it tells anything, and told only if it was in vain. */
+static void rest(struct shm_backend *backend, const struct shm_request *request,
+                 struct shm_wait *wait, struct emu_sleep *sleep)
+{
+    enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_WAIT);
+    if (!wait->napped && !wait->shown && sleep->timeout_ns < 0 && is_crowd(backend)) {
+        wait->napped = true;
+        sleep->timeout_ns = (int64_t)emu_rest_tell_ns(backend->segment);
+        emu_word_sleep(backend->segment, backend->id, sleep);
+    } else {
+        show_wait(backend, request, wait);
+        emu_rest_sleep(backend->segment, backend->id, &wait->rest, sleep);
+    }
+    emu_handle_enter(backend->layer.rank, lap);
+}
+
 /* Advance everything until the request is done or the run is over. */
 static EMU_HOT void drive(struct shm_backend *backend, struct shm_request *request)
 {
@@ -316,12 +337,9 @@ static EMU_HOT void drive(struct shm_backend *backend, struct shm_request *reque
             yield_watchfully(backend);
             yields++;
         } else {
-            show_wait(backend, request, &wait);
             sleep.lanes = lanes_of(request);
             sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
-            enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_WAIT);
-            emu_rest_sleep(backend->segment, backend->id, &wait.rest, &sleep);
-            emu_handle_enter(backend->layer.rank, lap);
+            rest(backend, request, &wait, &sleep);
         }
     }
     if (wait.shown)

@@ -98,6 +98,8 @@ EMU_HOT enum emu_status shm_collective_prepare(struct shm_backend *backend,
 
 void shm_collective_release(struct shm_request *request)
 {
+    if (!request->collective.copy)
+        return; /* the library lies in pages of its own */
     free(request->collective.copy);
     request->collective.copy = NULL;
 }

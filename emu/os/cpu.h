@@ -26,4 +26,10 @@ bool emu_cpu_may_pin(void);
 /* Let another runnable process go first. */
 void emu_cpu_yield(void);
 
+/* The calling thread will do without restartable sequences, for which the kernel looks into its
+ * memory whenever it gives it a core. Only for a process whose code is known not to use them: the C
+ * library has registered them for whoever would, and finds its processor another way afterwards. A
+ * refusal, or a library that does not know them, changes nothing. */
+void emu_cpu_forgo_sequences(void);
+
 #endif

@@ -27,6 +27,7 @@ struct emu_job {
     uint64_t arena_bytes;
     uint64_t record_bytes;
     int (*body)(struct emu_rank *rank, void *user); /* in each rank's process */
+    bool own_body; /* it is ours and uses no restartable sequences (os/cpu.h) */
     void (*auditor)(const struct emu_segment *segment,
                     void *user); /* NULL: none; must return soon after
                                     EMU_EPEER or EMU_EABORTED */

@@ -88,6 +88,8 @@ int emu_rank_body_run(const struct emu_rank_body *body)
         fprintf(stderr, "cannot start: the system refused to pin it to a processor\n");
         return CODE_SETUP;
     }
+    if (body->job->own_body)
+        emu_cpu_forgo_sequences();
     enum emu_status status = emu_rank_create(body->segment, body->rank, &rank);
     if (status != EMU_OK) {
         fprintf(stderr, "cannot start: %s\n", emu_status_text(status));

@@ -37,6 +37,7 @@ static enum emu_status run_job(struct emu_script_results *results,
     const struct emu_script *script = results->script;
     struct emu_job job = {.roster = &script->roster,
                           .body = body,
+                          .own_body = true,
                           .user = results,
                           .timeout_ns = options->timeout_ns,
                           .stall_after_ns = script->stall_after_ns,

@@ -149,6 +149,7 @@ static enum emu_status start(struct training *training, const struct emu_trainin
         .roster = &plan->roster,
         .record_bytes = emu_rank_row_room(plan),
         .body = body,
+        .own_body = true,
         .auditor = audit,
         .user = training,
         .timeout_ns = options->timeout_ns,
