@@ -25,6 +25,7 @@ file(CONFIGURE OUTPUT ${calls} CONTENT "${call_text}\n")
 add_library(emu_calls OBJECT ${calls})
 # Tables of jumps lie in pages of their own.
 target_compile_options(emu_calls PRIVATE -fno-jump-tables)
+target_compile_options(emu_mesh PRIVATE -fno-jump-tables)
 target_link_libraries(emu_calls PRIVATE emu_flags) # its files have been warned of one by one
 
 # --- the library -------------------------------------------------------------------------------

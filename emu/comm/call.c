@@ -8,7 +8,7 @@ static EMU_HOT enum emu_status start(struct emu_rank *rank, const struct emu_cal
                                      struct emu_request **request)
 {
     enum emu_lap before = emu_handle_enter(rank, EMU_LAP_CALL);
-    enum emu_status status = rank->top->ops->start(rank->top, call, request);
+    enum emu_status status = rank->top->ops.start(rank->top, call, request);
     if (!status)
         rank->open_requests++;
     emu_handle_enter(rank, before);
@@ -31,7 +31,7 @@ EMU_HOT enum emu_status emu_wait(struct emu_rank *rank, struct emu_request *requ
         return EMU_EINVAL;
     rank->open_requests--;
     enum emu_lap before = emu_handle_enter(rank, EMU_LAP_CALL);
-    enum emu_status status = rank->top->ops->wait(rank->top, request);
+    enum emu_status status = rank->top->ops.wait(rank->top, request);
     emu_handle_enter(rank, before);
     return status;
 }

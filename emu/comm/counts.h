@@ -15,7 +15,7 @@ struct emu_counts {
 
 /* Where the number of this call stands: take it, and add 1 once the call has begun. NULL: it has
  * none (a group or rank that does not exist, no memory); such calls are number 0. */
-uint64_t *emu_counts_of(struct emu_counts *counts, const struct emu_roster *roster,
+uint64_t *emu_counts_of(struct emu_counts *counts, const struct emu_rank *rank,
                         const struct emu_call *call);
 void emu_counts_finish(struct emu_counts *counts);
 

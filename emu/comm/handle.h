@@ -33,6 +33,8 @@ struct emu_rank {
     struct emu_phase_watch phases;
     struct emu_stopwatch stopwatch;
     struct emu_traffic asked, wired;
+    struct emu_family_starts starts; /* of the roster */
+    struct emu_segment own_segment;  /* what `segment` points to */
     uint64_t received;
     struct emu_arena arena;
     uint64_t *sent_to; /* by place, see emu_rank_sent_to; owned, made by the first message */

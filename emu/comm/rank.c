@@ -13,7 +13,7 @@ static void destroy_layers(struct emu_layer *top)
 {
     while (top) {
         struct emu_layer *below = top->below;
-        top->ops->destroy(top);
+        top->ops.destroy(top);
         top = below;
     }
 }
@@ -46,6 +46,7 @@ static struct emu_rank *allocate(const struct emu_roster *roster)
         return NULL;
     memset(made, 0, bytes);
     made->roster = roster;
+    made->starts = roster->starts;
     made->room = (unsigned char *)(made + 1);
     made->room_end = (unsigned char *)made + bytes;
     return made;
@@ -67,7 +68,8 @@ enum emu_status emu_rank_create(const struct emu_segment *segment, uint32_t id,
     struct emu_rank *made = allocate(segment->roster);
     if (!made)
         return EMU_ENOMEM;
-    made->segment = segment;
+    made->own_segment = *segment; /* the launcher's lies in pages that calls do not use else */
+    made->segment = &made->own_segment;
     made->id = id;
     emu_arena_init(&made->arena, emu_segment_arena(segment, id), segment->arena_bytes);
     if (emu_site_index_init(&made->sites, segment, id)) {

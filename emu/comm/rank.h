@@ -31,9 +31,9 @@ struct emu_layer_ops {
 };
 
 struct emu_layer {
-    const struct emu_layer_ops *ops;
-    struct emu_layer *below; /* NULL for a backend */
-    struct emu_rank *rank;   /* borrowed */
+    struct emu_layer_ops ops; /* here, so that a call need not fetch them from elsewhere */
+    struct emu_layer *below;  /* NULL for a backend */
+    struct emu_rank *rank;    /* borrowed */
 };
 
 /* A rank over a segment (backend shm, recorders on), or over nothing (backend self: every family

@@ -39,17 +39,17 @@ static void count_message(struct emu_rank *rank, struct emu_traffic *traffic,
 static EMU_HOT void count_bytes(struct emu_rank *rank, struct emu_traffic *traffic,
                                 const struct emu_call *call)
 {
-    const struct emu_roster *roster = rank->roster;
+    const struct emu_family_starts *starts = &rank->starts;
     uint64_t bytes = call->count * emu_dtype_bytes(call->dtype);
     if (call->kind == EMU_SEND || call->kind == EMU_RECV) {
         count_message(rank, traffic, call, bytes);
         return;
     }
-    if (call->group >= roster->group_count)
+    if (call->group >= starts->groups)
         return;
-    uint32_t family = emu_roster_family_of(roster, call->group);
+    uint32_t family = emu_starts_family(starts, call->group);
     traffic->family_bytes[family] +=
-        emu_cost_bytes(call->kind, call->layout, bytes, roster->families[family].group_size);
+        emu_cost_bytes(call->kind, call->layout, bytes, starts->size[family]);
 }
 
 static EMU_HOT void count(struct emu_traffic *traffic, const struct emu_call *call)
@@ -81,12 +81,12 @@ static EMU_HOT enum emu_status wire_start(struct emu_layer *layer, const struct 
         return EMU_ENOMEM;
     count(recorder_of(layer)->traffic, call);
     count_bytes(layer->rank, recorder_of(layer)->traffic, call);
-    return layer->below->ops->start(layer->below, call, request);
+    return layer->below->ops.start(layer->below, call, request);
 }
 
 static EMU_HOT enum emu_status wire_wait(struct emu_layer *layer, struct emu_request *request)
 {
-    return layer->below->ops->wait(layer->below, request);
+    return layer->below->ops.wait(layer->below, request);
 }
 
 static EMU_HOT void record_begin(struct emu_rank *rank, const struct emu_call *call, uint64_t index)
@@ -114,12 +114,12 @@ static EMU_HOT enum emu_status asked_start(struct emu_layer *layer, const struct
 {
     struct recorder *recorder = recorder_of(layer);
     struct emu_rank *rank = layer->rank;
-    uint64_t *index = emu_counts_of(&recorder->counts, rank->roster, call);
+    uint64_t *index = emu_counts_of(&recorder->counts, rank, call);
     count(recorder->traffic, call);
     record_begin(rank, call, index ? *index : 0);
     uint64_t number = rank->recorded;
     struct emu_request *begun = NULL;
-    enum emu_status status = layer->below->ops->start(layer->below, call, &begun);
+    enum emu_status status = layer->below->ops.start(layer->below, call, &begun);
     rank->noted = NULL;
     rank->recorded++;
     if (status) {
@@ -136,7 +136,7 @@ static EMU_HOT enum emu_status asked_start(struct emu_layer *layer, const struct
 static EMU_HOT enum emu_status asked_wait(struct emu_layer *layer, struct emu_request *request)
 {
     uint64_t number = request->record; /* the request is gone after its wait */
-    enum emu_status status = layer->below->ops->wait(layer->below, request);
+    enum emu_status status = layer->below->ops.wait(layer->below, request);
     record_end(layer->rank, number, status);
     return status;
 }
@@ -157,7 +157,7 @@ static struct emu_layer *create(const struct emu_layer_ops *ops, struct emu_rank
     struct recorder *recorder = emu_handle_take(rank, sizeof *recorder);
     if (!recorder)
         return NULL;
-    recorder->layer = (struct emu_layer){.ops = ops, .below = below, .rank = rank};
+    recorder->layer = (struct emu_layer){.ops = *ops, .below = below, .rank = rank};
     recorder->traffic = traffic;
     return &recorder->layer;
 }

@@ -175,6 +175,6 @@ struct emu_layer *emu_self_backend_create(struct emu_rank *rank)
     struct self_backend *self = calloc(1, sizeof *self);
     if (!self)
         return NULL;
-    self->layer = (struct emu_layer){.ops = &self_ops, .rank = rank};
+    self->layer = (struct emu_layer){.ops = self_ops, .rank = rank};
     return &self->layer;
 }

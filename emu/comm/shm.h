@@ -123,11 +123,11 @@ struct shm_group *shm_group_of(struct shm_backend *backend, uint32_t id);
 static inline struct shm_group *shm_group_known(struct shm_backend *backend,
                                                 const struct emu_call *call)
 {
-    const struct emu_roster *roster = backend->segment->roster;
+    const struct emu_family_starts *starts = &backend->layer.rank->starts;
     if ((unsigned)call->kind >= EMU_KIND_COUNT || call->kind == EMU_SEND ||
-        call->kind == EMU_RECV || call->group >= roster->group_count)
+        call->kind == EMU_RECV || call->group >= starts->groups)
         return NULL;
-    struct shm_group *group = &backend->groups[emu_roster_family_of(roster, call->group)];
+    struct shm_group *group = &backend->groups[emu_starts_family(starts, call->group)];
     return group->known && group->ring.group == call->group ? group : NULL;
 }
 

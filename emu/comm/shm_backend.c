@@ -116,7 +116,7 @@ static enum emu_status prepare(struct shm_backend *backend, struct shm_request *
 {
     const struct emu_call *call = &request->base.call;
     if (shm_is_message(request)) {
-        uint64_t *number = emu_counts_of(&backend->counts, backend->segment->roster, call);
+        uint64_t *number = emu_counts_of(&backend->counts, backend->layer.rank, call);
         request->message = (struct shm_message){0};
         request->note.index = number ? (*number)++ : 0;
         return EMU_OK;
@@ -401,7 +401,7 @@ struct emu_layer *emu_shm_backend_create(struct emu_rank *rank)
     backend->groups = groups;
     for (int i = 0; i < SHM_REQUESTS_KEPT; i++)
         keep_for_later(backend, &backend->kept[i]);
-    backend->layer = (struct emu_layer){.ops = &shm_ops, .rank = rank};
+    backend->layer = (struct emu_layer){.ops = shm_ops, .rank = rank};
     backend->segment = rank->segment;
     backend->id = rank->id;
     emu_sender_init(&backend->sender, rank->segment, rank->id);

@@ -2,10 +2,12 @@
  * what.
  *
  * A kind that reduces is cut into ranges of elements: a unit folds its range of all inputs, in the
- * order of group ranks, in a buffer that stays in the cache, and writes it to every output that
- * wants some of it. Other kinds are cut into ranges of each input that is given: a unit copies its
- * range to all who take some of it. All inputs of a range are read before an output is written, so
- * a member may lend one buffer for both where it wants its own place again.
+ * order of group ranks, in the first output that wants all of it or a buffer that stays in the
+ * cache, and writes it to every output that wants some of it. Other kinds are cut into ranges of
+ * each input that is given: a unit copies its range to all who take some of it. All inputs of a
+ * range are read before an output is written, so a member may lend one buffer for both where it
+ * wants its own place again: an output is folded in only if it does not lie over an input that is
+ * read after the first.
  */
 #include "comm/fold.h"
 #include "comm/nontemporal.h"
@@ -171,16 +173,46 @@ struct span {
     uint64_t from, to;
 };
 
+/* The member whose output takes all of a range that is folded, at this place; -1: nobody does. */
+static int64_t whole_taker(const struct work *work, const struct emu_slice *range, uint64_t *place)
+{
+    uint64_t end = range->start + range->count;
+    for (uint32_t i = 0; i < work->ring->size; i++) {
+        struct emu_part part = emu_part_taken(work->call, i, work->ring->size, 0);
+        if (range->start < part.take.start || end > part.take.start + part.take.count)
+            continue;
+        *place = part.at + (range->start - part.take.start);
+        return i;
+    }
+    return -1;
+}
+
+/* Where a range is folded. */
+static unsigned char *fold_place(const struct work *work, const struct emu_slice *range)
+{
+    uint64_t place = 0;
+    int64_t taker = work->streams ? -1 : whole_taker(work, range, &place);
+    if (taker < 0)
+        return work->backend->bench;
+    unsigned char *output = emu_loan_output(work->ring, work->index, (uint32_t)taker);
+    const unsigned char *input = emu_loan_input(work->ring, work->index, (uint32_t)taker);
+    return taker > 0 && output == input ? work->backend->bench : output + place * work->element;
+}
+
 static void fold_block(const struct work *work, const struct span *span)
 {
     const struct emu_call *call = work->call;
-    unsigned char *result = work->backend->bench;
     uint64_t at = span->from, size = call->count * work->element;
     struct emu_slice range = {at / work->element, (span->to - at) / work->element};
+    unsigned char *result = fold_place(work, &range);
+    const unsigned char *first = emu_loan_input(work->ring, work->index, 0) + at;
+    const unsigned char *second = emu_loan_input(work->ring, work->index, 1) + at;
     for (uint32_t i = 0; i < work->ring->size; i++)
         verify(work, (struct shm_lent_block){.source = i, .at = at}, size);
-    emu_fold_two(call->dtype, call->op, result, emu_loan_input(work->ring, work->index, 0) + at,
-                 emu_loan_input(work->ring, work->index, 1) + at, range.count);
+    if (result == first)
+        emu_fold(call->dtype, call->op, result, second, range.count);
+    else
+        emu_fold_two(call->dtype, call->op, result, first, second, range.count);
     for (uint32_t i = 2; i < work->ring->size; i++)
         emu_fold(call->dtype, call->op, result, emu_loan_input(work->ring, work->index, i) + at,
                  range.count);

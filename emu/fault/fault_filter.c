@@ -174,13 +174,13 @@ static enum emu_status start_below(struct filter *filter, const struct emu_call 
                                    struct emu_request **request)
 {
     struct emu_layer *below = filter->layer.below;
-    return below->ops->start(below, call, request);
+    return below->ops.start(below, call, request);
 }
 
 static enum emu_status wait_below(struct filter *filter, struct emu_request *request)
 {
     struct emu_layer *below = filter->layer.below;
-    return below->ops->wait(below, request);
+    return below->ops.wait(below, request);
 }
 
 /* The call with the buffers of a copy. */
@@ -353,7 +353,7 @@ enum emu_status emu_fault_filter_push(struct emu_rank *rank, const struct emu_fa
     struct filter *filter = calloc(1, sizeof *filter);
     if (!filter)
         return EMU_ENOMEM;
-    filter->layer = (struct emu_layer){.ops = &filter_ops, .rank = rank};
+    filter->layer = (struct emu_layer){.ops = filter_ops, .rank = rank};
     filter->set = set;
     filter->armed = NOBODY;
     emu_rank_push(rank, &filter->layer);

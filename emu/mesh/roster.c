@@ -38,10 +38,13 @@ static enum emu_status append(struct emu_roster *roster, struct emu_family made,
         made.group_count >= UINT32_MAX - roster->group_count)
         return EMU_ERANGE;
     made.first_group = roster->group_count;
-    roster->starts[roster->family_count] = made.first_group;
     roster->group_count += made.group_count;
+    roster->starts.first[roster->family_count] = made.first_group;
+    roster->starts.size[roster->family_count] = made.group_size;
     roster->families[roster->family_count] = made;
     *family = roster->family_count++;
+    roster->starts.groups = roster->group_count;
+    roster->starts.families = roster->family_count;
     return EMU_OK;
 }
 

@@ -24,11 +24,18 @@ struct emu_family {
     uint32_t *members; /* explicit list, owned; NULL otherwise */
 };
 
+/* What calls need to know of the families, in few lines. */
+struct emu_family_starts {
+    uint32_t groups, families;               /* their numbers */
+    uint32_t first[EMU_ROSTER_MAX_FAMILIES]; /* id of the first group of each */
+    uint32_t size[EMU_ROSTER_MAX_FAMILIES];  /* members of a group of each */
+};
+
 struct emu_roster {
     const struct emu_mesh *mesh; /* borrowed */
     uint32_t group_count;        /* ids are below this */
     uint32_t family_count;
-    uint32_t starts[EMU_ROSTER_MAX_FAMILIES]; /* first_group of each, side by side */
+    struct emu_family_starts starts;
     struct emu_family families[EMU_ROSTER_MAX_FAMILIES];
 };
 
@@ -56,13 +63,18 @@ EMU_MUST_CHECK enum emu_status emu_roster_group_of(const struct emu_roster *rost
                                                    uint32_t rank, uint32_t *group);
 
 /* Family of a group id (below group_count), and the group itself. */
-static inline uint32_t emu_roster_family_of(const struct emu_roster *roster, uint32_t group)
+static inline uint32_t emu_starts_family(const struct emu_family_starts *starts, uint32_t group)
 {
-    assert(group < roster->group_count);
-    uint32_t family = roster->family_count - 1;
-    while (roster->starts[family] > group)
+    assert(group < starts->groups);
+    uint32_t family = starts->families - 1;
+    while (starts->first[family] > group)
         family--;
     return family;
+}
+
+static inline uint32_t emu_roster_family_of(const struct emu_roster *roster, uint32_t group)
+{
+    return emu_starts_family(&roster->starts, group);
 }
 struct emu_group emu_roster_group(const struct emu_roster *roster, uint32_t group);
 

@@ -9,12 +9,12 @@ static enum emu_status halt_start(struct emu_layer *layer, const struct emu_call
 {
     if (emu_halt_asked())
         return EMU_EABORTED;
-    return layer->below->ops->start(layer->below, call, request);
+    return layer->below->ops.start(layer->below, call, request);
 }
 
 static enum emu_status halt_wait(struct emu_layer *layer, struct emu_request *request)
 {
-    return layer->below->ops->wait(layer->below, request);
+    return layer->below->ops.wait(layer->below, request);
 }
 
 static void halt_destroy(struct emu_layer *layer)
@@ -29,7 +29,7 @@ enum emu_status emu_halt_filter_push(struct emu_rank *rank)
     struct emu_layer *layer = calloc(1, sizeof *layer);
     if (!layer)
         return EMU_ENOMEM;
-    layer->ops = &halt_ops;
+    layer->ops = halt_ops;
     emu_rank_push(rank, layer);
     return EMU_OK;
 }

@@ -36,10 +36,11 @@ struct emu_header {
     uint64_t bytes;
     uint64_t arena_bytes;
     uint64_t record_bytes;
-    alignas(EMU_LINE) _Atomic uint32_t abort;
+    alignas(
+        EMU_LINE) _Atomic uint32_t abort; /* a line of what waits read and hardly anyone writes */
+    _Atomic uint64_t sleepy_until;        /* relaxed: a hint, all orders do */
     alignas(EMU_LINE) _Atomic uint32_t news;
     alignas(EMU_LINE) _Atomic uint32_t failed;
-    alignas(EMU_LINE) _Atomic uint64_t sleepy_until; /* relaxed: a hint, all orders do */
 };
 
 _Static_assert(sizeof(struct emu_header) <= 4096, "the header is one page");

@@ -33,18 +33,15 @@ const char *emu_dtype_name(enum emu_dtype dtype)
     return "?";
 }
 
+/* One byte for each dtype: a table would lie in a page of its own. */
+#define DTYPE_BYTES_AT(name, text, bytes) | (uint64_t)(bytes) << 8 * (name)
+static const uint64_t dtype_bytes = 0 EMU_DTYPE_LIST(DTYPE_BYTES_AT);
+#undef DTYPE_BYTES_AT
+_Static_assert(EMU_DTYPE_COUNT <= 8, "one byte for each");
+
 EMU_HOT uint64_t emu_dtype_bytes(enum emu_dtype dtype)
 {
-    switch (dtype) {
-#define BYTES_CASE(name, text, bytes)                                                              \
-    case name:                                                                                     \
-        return bytes;
-        EMU_DTYPE_LIST(BYTES_CASE)
-#undef BYTES_CASE
-    case EMU_DTYPE_COUNT:
-        break;
-    }
-    return 0;
+    return (unsigned)dtype < EMU_DTYPE_COUNT ? dtype_bytes >> 8 * dtype & 0xff : 0;
 }
 
 const char *emu_op_name(enum emu_op op)

@@ -18,13 +18,13 @@ static enum emu_status lie_start(struct emu_layer *layer, const struct emu_call 
                                  struct emu_request **request)
 {
     ((struct liar *)layer)->output = call->kind == EMU_BARRIER ? NULL : call->output;
-    return layer->below->ops->start(layer->below, call, request);
+    return layer->below->ops.start(layer->below, call, request);
 }
 
 static enum emu_status lie_wait(struct emu_layer *layer, struct emu_request *request)
 {
     struct liar *liar = (struct liar *)layer;
-    enum emu_status status = layer->below->ops->wait(layer->below, request);
+    enum emu_status status = layer->below->ops.wait(layer->below, request);
     if (liar->output && ++liar->calls == liar->nth)
         ((unsigned char *)liar->output)[9] ^= 1;
     return status;
@@ -58,7 +58,7 @@ static struct emu_bench run(uint64_t nth, struct emu_roster *roster)
     struct liar *liar = calloc(1, sizeof *liar);
     cr_assert(arena && liar);
     cr_assert_eq(emu_rank_create_self(roster, arena, bytes, &rank), EMU_OK);
-    *liar = (struct liar){.layer = {.ops = &lie_ops, .rank = rank}, .nth = nth};
+    *liar = (struct liar){.layer = {.ops = lie_ops, .rank = rank}, .nth = nth};
     emu_rank_push(rank, &liar->layer);
     cr_assert_eq(emu_bench_body(rank, &bench), 0);
     cr_assert_eq(liar->calls, 11);
