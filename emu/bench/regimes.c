@@ -52,14 +52,15 @@ void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
     emu_text_printf(text,
                     "lent: when all agree, one member on each core takes units of up to %" PRIu64
                     " bytes from a\ncounter, folds them in its cache and writes every output; past "
-                    "the cache from %" PRIu64 "\nbytes of output on. Buffers outside the arenas, "
-                    "and ranks under\nfaults: in rounds\n",
+                    "the cache from %" PRIu64 "\nbytes of inputs and outputs on, half of it in a "
+                    "broadcast. Buffers outside the\narenas, and ranks under faults: in rounds\n",
                     ways->unit_bytes, ways->stream_from);
     emu_text_printf(
         text,
         "waiting: a spin where every rank has a core, a few yields, then a futex; the "
         "futex at\nonce while yields are slow, and where hundreds of ranks share a core\n"
-        "%u calls of a group may be open. Nothing is measured: MESHEMU_WAYS=few=BYTES,"
-        "many=BYTES,\nunit=BYTES,stream=BYTES,cores=N fixes other thresholds\n",
+        "%u calls of a group may be open. Nothing is measured, but the cache asked for its size:\n"
+        "MESHEMU_WAYS=few=BYTES,many=BYTES,unit=BYTES,stream=BYTES,cores=N fixes other "
+        "thresholds\n",
         regimes->open_calls);
 }

@@ -301,8 +301,8 @@ static void show_wait(struct shm_backend *backend, const struct shm_request *req
 /* Sleep until something may have changed. In a crowd every wait is a sleep, and what the launcher
  * would be told of it lies in pages gone cold: the first sleep is as long as a rank may sleep
  * before it tells anything, and told only if it was in vain. */
-static void rest(struct shm_backend *backend, const struct shm_request *request,
-                 struct shm_wait *wait, struct emu_sleep *sleep)
+static EMU_HOT void rest(struct shm_backend *backend, const struct shm_request *request,
+                         struct shm_wait *wait, struct emu_sleep *sleep)
 {
     enum emu_lap lap = emu_handle_enter(backend->layer.rank, EMU_LAP_WAIT);
     if (!wait->napped && !wait->shown && sleep->timeout_ns < 0 && is_crowd(backend)) {

@@ -87,17 +87,19 @@ bool shm_offer(const struct shm_backend *backend, const struct shm_request *requ
     return apart || may_overlap(call, group->me, size, offer);
 }
 
-/* Are the outputs larger than what a cache would keep? */
-static bool outgrows_cache(const struct work *work, const struct shm_collective *own)
+/* Do inputs and outputs outgrow the cache, so that outputs are better written past it? See
+ * seg/ways.h. */
+static bool outgrows_cache(const struct work *work)
 {
-    uint64_t bytes = own->payload_max;
-    for (uint32_t i = 0; i < work->ring->size && bytes < work->backend->segment->ways.stream_from;
-         i++) {
+    uint64_t from = work->backend->segment->ways.stream_from, in = 0, out = 0;
+    bool one_to_all = work->sources == 1 && !emu_kind_reduces(work->call->kind);
+    for (uint32_t i = 0; i < work->ring->size; i++) {
         uint64_t count;
         if (emu_part_output(work->call, i, work->ring->size, &count))
-            bytes += count * work->element;
+            out += count * work->element;
+        in += emu_part_input(work->call, i, work->ring->size) * work->element;
     }
-    return bytes >= work->backend->segment->ways.stream_from;
+    return in + out >= (one_to_all ? from / 2 : from) && out >= in / 2;
 }
 
 static struct work work_of(struct shm_backend *backend, struct shm_request *request)
@@ -117,7 +119,7 @@ static struct work work_of(struct shm_backend *backend, struct shm_request *requ
         work.sources = work.ring->size;
     work.per_source = shm_pieces(own->payload_max, work.cut.unit);
     work.ledger_units = shm_pieces(own->ledger_bytes, work.cut.ledger_unit);
-    work.streams = outgrows_cache(&work, own);
+    work.streams = outgrows_cache(&work);
     return work;
 }
 

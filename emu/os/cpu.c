@@ -1,9 +1,12 @@
 #include "os/cpu.h"
 
 #include "base/hot.h"
+#include "os/raw_call.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +36,25 @@ uint32_t emu_cpu_count(void)
     if (set)
         CPU_FREE(set);
     return count < 1 ? 1 : (uint32_t)count;
+}
+
+/* As Linux tells it: the caches of a processor are numbered from its own to those shared by most.
+ * sysconf would multiply by the number of sharers where there are none on some processors. */
+uint64_t emu_cpu_cache_bytes(void)
+{
+    uint64_t largest = 0;
+    for (int i = 0; i < 8; i++) {
+        char path[64];
+        uint64_t kib;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+        FILE *file = fopen(path, "re");
+        if (!file)
+            break;
+        if (fscanf(file, "%" SCNu64 "K", &kib) == 1 && kib > largest && kib < UINT32_MAX)
+            largest = kib;
+        fclose(file);
+    }
+    return largest * 1024;
 }
 
 /* What emu_cpu_pin found, for emu_cpu_loosen; of the calling thread. */
@@ -104,14 +126,7 @@ bool emu_cpu_may_pin(void)
 
 EMU_HOT void emu_cpu_yield(void)
 {
-#if defined(__x86_64__) && defined(__linux__)
-    /* The system call itself: the way through the library costs two more pages that have gone cold
-     * while others ran. */
-    long answer = SYS_sched_yield;
-    __asm__ volatile("syscall" : "+a"(answer) : : "rcx", "r11", "memory");
-#else
-    sched_yield();
-#endif
+    emu_raw_call(SYS_sched_yield, &(struct emu_raw_arguments){0});
 }
 
 EMU_HOT void emu_cpu_relax(void)
@@ -141,6 +156,10 @@ void emu_cpu_forgo_sequences(void)
     if (!&__rseq_size || !&__rseq_offset || __rseq_size == 0)
         return;
     char *area = (char *)__builtin_thread_pointer() + __rseq_offset;
-    syscall(SYS_rseq, area, RSEQ_AREA_BYTES, RSEQ_UNREGISTER, RSEQ_SIGNATURE);
+    emu_raw_call(SYS_rseq,
+                 &(struct emu_raw_arguments){.first = area,
+                                             .second = RSEQ_AREA_BYTES,
+                                             .third = RSEQ_UNREGISTER,
+                                             .fourth = (void *)(uintptr_t)RSEQ_SIGNATURE});
 #endif
 }

@@ -8,6 +8,9 @@
 /* Processors this process may run on (affinity mask and not more), at least 1. */
 uint32_t emu_cpu_count(void);
 
+/* Bytes of the largest cache that the first processor reaches; 0: not known. */
+uint64_t emu_cpu_cache_bytes(void);
+
 /* Pin the calling thread to the nth allowed processor (n modulo their number); false where refused.
  */
 bool emu_cpu_pin(uint32_t n);

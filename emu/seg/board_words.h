@@ -9,7 +9,7 @@
  *   128  bell         futex word: bits 0, 1 as in words.h, a counter above
  *   192  gone_ns      0, or when the kernel said that the process is gone
  *   256  wants        what its open requests would still do
- *   2048
+ *   2048         the flight recorder, see recorder.h
  *
  * word       writers   readers    order           publishes            a stale read costs
  * epoch      the rank  launcher   release/acquire facts                a second reading
@@ -53,13 +53,12 @@ struct emu_board {
     alignas(EMU_LINE) _Atomic uint64_t wants[sizeof(struct emu_wants) / sizeof(uint64_t)];
     alignas(1024) unsigned char end[];
 };
-_Static_assert(sizeof(struct emu_board) == 2048, "half a page a rank");
+_Static_assert(sizeof(struct emu_board) <= EMU_STRIP_RECORDER, "half a page a rank");
 _Static_assert(offsetof(struct emu_board, bell) == 128, "others' words on lines of their own");
 
 static inline struct emu_board *emu_board_of(const struct emu_segment *segment, uint32_t rank)
 {
-    struct emu_board *boards = (void *)(segment->base + segment->boards);
-    return &boards[rank];
+    return (void *)(segment->base + segment->strips + rank * EMU_STRIP_BYTES);
 }
 
 /* Writers, the rank itself alone: it begins a call, waits in one, runs again, moves inside one. */

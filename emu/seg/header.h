@@ -29,6 +29,11 @@
 #define EMU_PAGE UINT64_C(4096)
 #define EMU_SEGMENT_MAX_WORLD (UINT64_C(1) << 21) /* processes of one kernel are fewer */
 
+/* One strip a rank, in pages side by side: its board, and its flight recorder right behind. Every
+ * call of the rank writes to both. */
+#define EMU_STRIP_BYTES (5 * EMU_PAGE)
+#define EMU_STRIP_RECORDER 2048
+
 struct emu_header {
     uint64_t magic;
     uint32_t layout;

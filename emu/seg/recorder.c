@@ -11,8 +11,7 @@
 static struct emu_record *record_of(const struct emu_segment *segment, uint32_t rank,
                                     uint64_t number)
 {
-    struct emu_recorder *recorders = (void *)(segment->base + segment->recorders);
-    return &recorders[rank].records[number % EMU_RECORDS];
+    return &emu_recorder_of(segment, rank)->records[number % EMU_RECORDS];
 }
 
 EMU_HOT void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64_t number,

@@ -35,6 +35,13 @@ struct emu_recorder {
     struct emu_record records[EMU_RECORDS];
 };
 
+_Static_assert(EMU_STRIP_RECORDER + sizeof(struct emu_recorder) <= EMU_STRIP_BYTES, "it fits");
+
+static inline struct emu_recorder *emu_recorder_of(const struct emu_segment *segment, uint32_t rank)
+{
+    return (void *)(segment->base + segment->strips + rank * EMU_STRIP_BYTES + EMU_STRIP_RECORDER);
+}
+
 /* Writers, the rank itself alone. number: calls begun before, from 0. */
 void emu_recorder_begin(const struct emu_segment *segment, uint32_t rank, uint64_t number,
                         const struct emu_note *note);

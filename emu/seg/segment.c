@@ -71,13 +71,12 @@ enum emu_status emu_segment_plan(const struct emu_segment_params *params,
     bool fits = emu_round_up_fits(params->arena_bytes, EMU_PAGE, &plan.arena_bytes) &&
                 emu_round_up_fits(params->record_bytes, EMU_PAGE, &plan.record_bytes) &&
                 groups_bytes(roster, plan.ways.cores, &groups) &&
-                place(&end, &plan.boards, world, sizeof(struct emu_board)) &&
+                place(&end, &plan.strips, world, EMU_STRIP_BYTES) &&
                 place(&end, &plan.gates, 1, emu_gate_bytes(plan.world)) &&
                 place(&end, &plan.incidents, 1, sizeof(struct emu_incident_list)) &&
                 place(&end, &plan.groups, 1, groups) &&
                 place(&end, &plan.stages, world, plan.stage_bytes) &&
                 place(&end, &plan.outboxes, world, plan.outbox_bytes) &&
-                place(&end, &plan.recorders, world, sizeof(struct emu_recorder)) &&
                 place(&end, &plan.sites, world, sizeof(struct emu_site_table)) &&
                 place(&end, &plan.records, world, plan.record_bytes) &&
                 place(&end, &plan.arenas, world, plan.arena_bytes);

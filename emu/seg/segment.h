@@ -4,13 +4,13 @@
  * cut into regions by one pure function; every reference inside it is an offset from the base.
  *
  *   offset 0   header     magic, layout version, sizes, abort word, news word        one page
- *              boards     one per rank: state, what it waits for, epoch, progress     (board.h)
+ *              strips     one per rank: its board: state, what it waits for, epoch,   (board.h)
+ *                         progress; and its last 256 calls                            (recorder.h)
  *              gates      barriers between the ranks and the launcher                 (gate.h)
  *              incidents  broken slots, in the order in which they broke              (incident.h)
  *              groups     per group: broken word, ring of slots, signatures           (slot.h)
  *              stages     per call in flight: where deposits lie while others read them
  *              outboxes   per rank: messages sent and not yet received                (outbox.h)
- *              recorders  per rank: the last 256 calls                                (recorder.h)
  *              sites      per rank: where its calls come from                         (sites.h)
  *              records    per rank: record_bytes, meaning known to the user of the segment
  *              arenas     per rank: arena_bytes, 64-byte aligned, page-aligned starts
@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define EMU_SEGMENT_MAGIC UINT64_C(0x6d657368656d7531) /* "meshemu1" */
-#define EMU_SEGMENT_LAYOUT 1
+#define EMU_SEGMENT_LAYOUT 2
 
 struct emu_segment_params {
     const struct emu_roster *roster; /* borrowed; complete: no family is added later */
@@ -50,7 +50,7 @@ struct emu_segment {
     bool checksums;
     struct emu_ways ways;
     struct emu_ticks begun; /* when it was initialised: the recorders write ticks */
-    uint64_t boards, gates, incidents, groups, stages, outboxes, recorders, sites, records, arenas;
+    uint64_t strips, gates, incidents, groups, stages, outboxes, sites, records, arenas;
     uint64_t stage_bytes;  /* of each rank */
     uint64_t outbox_bytes; /* of each rank */
     unsigned char *base;   /* NULL until emu_segment_init */

@@ -11,30 +11,11 @@
 #define NUMBER_BITS 9
 #define NUMBER_MASK (EMU_SITES - 1)
 #define VERSION_MAX (UINT32_MAX >> NUMBER_BITS)
-#define PLACES_LEAST 64                     /* 2 KiB */
 #define PLACES_MOST (2 * EMU_SITES)         /* never more than half full */
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* odd; the golden ratio in 64 bits */
 
 _Static_assert(EMU_SITES == 1 << NUMBER_BITS, "every number is a site");
 _Static_assert(EMU_SITES > EMU_SITE_CALLS + 128, "some are always old, those of faults included");
-
-/* Everything that tells a site from another but the text of its label, in half a line. */
-struct emu_site_place {
-    const char *file;
-    uint64_t used; /* number of the last call */
-    uint32_t line;
-    uint32_t reference; /* 0: the place is empty */
-    uint16_t hash; /* of file, line and label: enough to choose a place and to pass by others */
-    uint16_t labelled;
-};
-_Static_assert(sizeof(struct emu_site_place) == 32, "two a line");
-
-/* What an index owns, in one piece; what every program touches comes first. */
-struct memory {
-    alignas(EMU_LINE) uint16_t hashes[EMU_SITES];
-    struct emu_site_place places[PLACES_MOST];
-};
-_Static_assert(offsetof(struct memory, places) % EMU_LINE == 0, "two places a line");
 
 /* A label, padded with zeros. */
 struct label {
@@ -63,21 +44,18 @@ void emu_site_text_of(const struct emu_call *call, struct emu_site_text *text)
 enum emu_status emu_site_index_init(struct emu_site_index *index, const struct emu_segment *segment,
                                     uint32_t rank)
 {
-    *index = (struct emu_site_index){.sites = table_of(segment, rank), .mask = PLACES_LEAST - 1};
-    /* Not cleared as a whole: pages that are never needed shall never be touched. */
-    struct memory *memory = aligned_alloc(alignof(struct memory), sizeof *memory);
-    if (!memory)
-        return EMU_ENOMEM;
-    index->hashes = memory->hashes;
-    index->places = memory->places;
-    memset(index->places, 0, PLACES_LEAST * sizeof *index->places);
-    return EMU_OK;
+    *index =
+        (struct emu_site_index){.sites = table_of(segment, rank), .mask = EMU_SITE_PLACES_FEW - 1};
+    index->places = index->few;
+    /* Not cleared: pages that are never needed shall never be touched. */
+    index->wide = aligned_alloc(EMU_LINE, PLACES_MOST * sizeof *index->wide);
+    return index->wide ? EMU_OK : EMU_ENOMEM;
 }
 
 void emu_site_index_finish(struct emu_site_index *index)
 {
-    free(index->hashes); /* where the memory begins */
-    index->hashes = NULL;
+    free(index->wide);
+    index->wide = NULL;
 }
 
 static uint32_t place_after(const struct emu_site_index *index, uint32_t place)
@@ -126,7 +104,7 @@ static void insert(struct emu_site_index *index, const struct emu_site_place *en
     index->places[at] = *entry;
 }
 
-/* Twice as many places, in the memory that was kept for them. */
+/* Twice as many places. */
 static void widen(struct emu_site_index *index)
 {
     struct emu_site_place held[EMU_SITES / 2];
@@ -134,6 +112,7 @@ static void widen(struct emu_site_index *index)
     for (uint32_t i = 0; i < places; i++)
         if (index->places[i].reference)
             held[count++] = index->places[i];
+    index->places = index->wide;
     memset(index->places, 0, 2 * places * sizeof *index->places);
     index->mask = 2 * places - 1;
     for (uint32_t i = 0; i < count; i++)

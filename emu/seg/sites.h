@@ -26,7 +26,7 @@
 #ifndef EMU_SEG_SITES_H
 #define EMU_SEG_SITES_H
 
-#include "seg/segment.h"
+#include "seg/header.h"
 
 #include <meshemu/comm.h>
 
@@ -62,17 +62,30 @@ struct emu_site_table {
     struct emu_site sites[EMU_SITES];
 };
 
-struct emu_site_place;
+/* Everything that tells a site from another but the text of its label, in half a line. */
+struct emu_site_place {
+    const char *file;
+    uint64_t used; /* number of the last call */
+    uint32_t line;
+    uint32_t reference; /* 0: the place is empty */
+    uint16_t hash; /* of file, line and label: enough to choose a place and to pass by others */
+    uint16_t labelled;
+};
+_Static_assert(sizeof(struct emu_site_place) == 32, "two a line");
+#define EMU_SITE_PLACES_FEW 64
 
 /* The rank's own way from a call to its site: a hash table that widens with the number of sites, so
- * that a program with few of them touches few pages. Its memory is taken once. */
+ * that a program with few of them touches few pages. The memory of a wide one is taken at once, and
+ * touched when it is needed. Stays where it was initialised. */
 struct emu_site_index {
-    struct emu_site_place *places;
-    uint16_t *hashes;       /* by number of a site, to find its place; owned, with places */
-    struct emu_site *sites; /* of the rank, in the segment */
-    uint32_t mask;          /* places in use - 1 */
-    uint32_t count;         /* sites in use */
-    uint32_t hand;          /* the site after the last one that was given up */
+    struct emu_site_place *places; /* `few` or `wide` */
+    struct emu_site_place *wide;   /* owned */
+    struct emu_site *sites;        /* of the rank, in the segment */
+    uint32_t mask;                 /* places in use - 1 */
+    uint32_t count;                /* sites in use */
+    uint32_t hand;                 /* the site after the last one that was given up */
+    alignas(EMU_LINE) struct emu_site_place few[EMU_SITE_PLACES_FEW];
+    uint16_t hashes[EMU_SITES]; /* by number of a site: to find its place */
 };
 
 /* EMU_ENOMEM. finish accepts what init refused, and zeros. */

@@ -10,6 +10,7 @@
 
 #define VARIABLE "MESHEMU_WAYS"
 #define WORD_MAX 64
+#define CACHE_USUAL (UINT64_C(1) << 25)
 
 struct emu_ways emu_ways_of(uint32_t cores)
 {
@@ -18,7 +19,7 @@ struct emu_ways emu_ways_of(uint32_t cores)
         .lend_from_few = 2048,
         .lend_from_many = 8192,
         .unit_bytes = 32768,
-        .stream_from = UINT64_C(1) << 23,
+        .stream_from = CACHE_USUAL / 4 * 3,
     };
 }
 
@@ -107,6 +108,9 @@ enum emu_status emu_ways_parse(const char *text, struct emu_ways *ways, struct e
 enum emu_status emu_ways_here(struct emu_ways *ways, struct emu_reason *reason)
 {
     *ways = emu_ways_of(emu_cpu_count());
+    uint64_t cache = emu_cpu_cache_bytes();
+    if (cache > 0)
+        ways->stream_from = cache / 4 * 3;
     const char *text = getenv(VARIABLE);
     return text && *text ? emu_ways_parse(text, ways, reason) : EMU_OK;
 }

@@ -30,7 +30,8 @@ bool emu_word_replace_for_work(_Atomic uint32_t *word, uint32_t seen, uint32_t w
 
 /* Dekker with emu_abort_post: either we see the abort, or it sees where we sleep and changes the
  * word; both sides store first and look then, sequentially consistent. */
-void emu_word_sleep(const struct emu_segment *segment, uint32_t rank, const struct emu_sleep *sleep)
+EMU_HOT void emu_word_sleep(const struct emu_segment *segment, uint32_t rank,
+                            const struct emu_sleep *sleep)
 {
     _Atomic uint32_t *word = sleep->word;
     uint32_t seen = sleep->seen;

@@ -109,12 +109,12 @@ Test(recorder, keeps_the_last_256_calls_newest_last)
 Test(recorder, leaves_out_a_call_that_is_being_written)
 {
     struct emu_recorded_call calls[4];
-    struct emu_recorder *recorders = (void *)(small.segment.base + small.segment.recorders);
+    struct emu_recorder *recorder = emu_recorder_of(&small.segment, 0);
     for (uint64_t i = 0; i < 3; i++) {
         struct emu_note note = note_with_count(i);
         emu_recorder_begin(&small.segment, 0, i, &note);
     }
-    atomic_store(&recorders[0].records[1].sequence, 2 * 1 + 1);
+    atomic_store(&recorder->records[1].sequence, 2 * 1 + 1);
     cr_assert_eq(emu_recorder_read(&small.segment, 0, calls, 4), 2);
     cr_expect(calls[0].call.count == 0 && calls[1].call.count == 2);
 }
@@ -124,9 +124,9 @@ Test(recorder, keeps_that_a_call_has_ended_before_it_began)
 {
     struct emu_recorded_call call;
     struct emu_note note = note_with_count(1);
-    struct emu_recorder *recorders = (void *)(small.segment.base + small.segment.recorders);
+    struct emu_recorder *recorder = emu_recorder_of(&small.segment, 0);
     emu_recorder_begin(&small.segment, 0, 0, &note);
-    atomic_fetch_add(&recorders[0].records[0].started, UINT64_C(1) << 40);
+    atomic_fetch_add(&recorder->records[0].started, UINT64_C(1) << 40);
     emu_recorder_end(&small.segment, 0, 0, EMU_OK);
     cr_assert_eq(emu_recorder_read(&small.segment, 0, &call, 1), 1);
     cr_expect(call.ended_ns > 0 && call.ended_ns == call.started_ns);

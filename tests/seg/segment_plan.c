@@ -11,14 +11,14 @@ Test(segment_plan, cuts_disjoint_page_aligned_regions)
         struct small_segment small = {0};
         cr_assert_eq(small_plan(&small, meshes[m], 5000), EMU_OK);
         const struct emu_segment *s = &small.segment;
-        const uint64_t starts[] = {s->boards,  s->gates,    s->incidents, s->groups,
-                                   s->stages,  s->outboxes, s->recorders, s->sites,
-                                   s->records, s->arenas,   s->bytes};
+        const uint64_t starts[] = {s->strips,   s->gates, s->incidents, s->groups, s->stages,
+                                   s->outboxes, s->sites, s->records,   s->arenas, s->bytes};
         for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
             cr_expect_eq(starts[i] % 4096, 0);
             cr_expect(starts[i] > (i ? starts[i - 1] : 0), "%s region %zu", meshes[m], i);
         }
         cr_expect_eq(s->bytes - s->arenas, s->world * UINT64_C(8192));
+        cr_expect_geq(s->gates - s->strips, s->world * EMU_STRIP_BYTES);
         cr_expect_eq(s->arenas - s->records, s->world * UINT64_C(4096));
         cr_expect_geq(s->arena_bytes, 5000);
         small_close(&small);

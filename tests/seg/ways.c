@@ -1,6 +1,8 @@
 /* The table of thresholds: what it chooses, and what may fix it. */
 #include "seg/ways.h"
 
+#include "os/cpu.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,21 @@ Test(ways, a_text_fixes_what_it_names_and_nothing_else)
               ways.stream_from == before.stream_from);
     cr_assert_eq(emu_ways_parse("many=18446744073709551615,stream=1", &ways, &reason), EMU_OK);
     cr_expect(ways.lend_from_many == UINT64_MAX && ways.stream_from == 1);
+}
+
+/* Three quarters of it, and 24 MiB where the system does not tell. */
+Test(ways, outputs_are_written_past_the_cache_that_is_here)
+{
+    struct emu_ways here;
+    struct emu_reason reason;
+    cr_assert_eq(unsetenv("MESHEMU_WAYS"), 0);
+    cr_assert_eq(emu_ways_here(&here, &reason), EMU_OK);
+    uint64_t cache = emu_cpu_cache_bytes();
+    cr_expect_eq(here.stream_from, cache ? cache / 4 * 3 : UINT64_C(25165824));
+    cr_expect_eq(cache % 1024, 0);
+    cr_assert_eq(setenv("MESHEMU_WAYS", "stream=7", 1), 0);
+    cr_assert_eq(emu_ways_here(&here, &reason), EMU_OK);
+    cr_expect_eq(here.stream_from, 7);
 }
 
 Test(ways, a_wrong_text_changes_nothing_and_is_named)
