@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STALL_AFTER_NS UINT64_C(400000000)
+#define STALL_AFTER_NS UINT64_C(1000000000) /* of time on the wall: a loaded machine takes some */
 #define STOP_GRACE_NS UINT64_C(300000000)
 #define TIMEOUT_NS UINT64_C(60000000000)
 #define CONTROL_EVERY 16 /* faults */
