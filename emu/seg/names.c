@@ -57,36 +57,3 @@ const char *emu_op_name(enum emu_op op)
     }
     return "?";
 }
-
-bool emu_kind_reduces(enum emu_kind kind)
-{
-    switch (kind) {
-#define REDUCES_CASE(name, text, rooted, reduces)                                                  \
-    case name:                                                                                     \
-        return reduces;
-        EMU_KIND_LIST(REDUCES_CASE)
-#undef REDUCES_CASE
-    case EMU_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-bool emu_kind_has_root(enum emu_kind kind)
-{
-    switch (kind) {
-#define ROOTED_CASE(name, text, rooted, reduces)                                                   \
-    case name:                                                                                     \
-        return rooted;
-        EMU_KIND_LIST(ROOTED_CASE)
-#undef ROOTED_CASE
-    case EMU_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-bool emu_kind_is_message(enum emu_kind kind)
-{
-    return kind == EMU_SEND || kind == EMU_RECV;
-}

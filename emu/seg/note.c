@@ -6,39 +6,48 @@
 
 #include <string.h>
 
-/* Which of root and op does the kind use? */
-static void note_choices(const struct emu_call *call, struct emu_note *note)
+/* Two numbers as they lie side by side in memory. */
+static uint64_t beside(uint32_t first, uint32_t second)
 {
-    switch (call->kind) {
-#define NOTE_CASE(name, text, rooted, reduces)                                                     \
-    case name:                                                                                     \
-        note->root = (rooted) ? call->root : 0;                                                    \
-        note->op = (reduces) ? (uint8_t)call->op : 0;                                              \
-        break;
-        EMU_KIND_LIST(NOTE_CASE)
-#undef NOTE_CASE
-    case EMU_KIND_COUNT:
-        break;
-    }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return first | (uint64_t)second << 32;
+#else
+    return (uint64_t)first << 32 | second;
+#endif
 }
 
+/* Four of one byte each, likewise. */
+static uint32_t bytes_beside(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return (a & 0xff) | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
+#else
+    return a << 24 | (b & 0xff) << 16 | (c & 0xff) << 8 | (d & 0xff);
+#endif
+}
+
+static void put_word(struct emu_note *note, size_t at, uint64_t word)
+{
+    memcpy((unsigned char *)note + at * sizeof word, &word, sizeof word);
+}
+
+/* Whole words: who copies a note at once need not wait until bytes of it have left for the cache.
+ */
 EMU_HOT void emu_note_of(const struct emu_call *call, uint64_t index, struct emu_note *note)
 {
-    bool message = emu_kind_is_message(call->kind), barrier = call->kind == EMU_BARRIER;
-    bool gathers = call->kind == EMU_ALL_GATHER || call->kind == EMU_GATHER;
+    enum emu_kind kind = call->kind;
+    bool message = emu_kind_is_message(kind), barrier = kind == EMU_BARRIER;
+    bool gathers = kind == EMU_ALL_GATHER || kind == EMU_GATHER;
     uint32_t coefficients = call->ledger ? call->ledger_count : 0;
-    struct emu_note made = {
-        .index = index,
-        .count = barrier ? 0 : call->count,
-        .kind = (uint8_t)call->kind,
-        .dtype = barrier ? 0 : (uint8_t)call->dtype,
-        .layout = gathers ? (uint8_t)call->layout : 0,
-        .group = message ? EMU_GROUP_SELF : call->group,
-        .peer = message ? call->peer : coefficients,
-        .tag = message ? call->tag : 0,
-    };
-    note_choices(call, &made);
-    *note = made;
+    uint32_t choices = bytes_beside((uint32_t)kind, barrier ? 0 : (uint32_t)call->dtype,
+                                    emu_kind_reduces(kind) ? (uint32_t)call->op : 0,
+                                    gathers ? (uint32_t)call->layout : 0);
+    put_word(note, 0, index);
+    put_word(note, 1, barrier ? 0 : call->count);
+    put_word(note, 2, beside(choices, message ? EMU_GROUP_SELF : call->group));
+    put_word(note, 3,
+             beside(emu_kind_has_root(kind) ? call->root : 0, message ? call->peer : coefficients));
+    put_word(note, 4, beside(message ? (uint32_t)call->tag : 0, 0));
 }
 
 static void view_of(const struct emu_segment *segment, const struct emu_note *note,
