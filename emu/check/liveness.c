@@ -72,7 +72,8 @@ static bool holds_up(const struct emu_rank_seen *seen)
 {
     if (emu_fate_is_gone(seen->fate) || seen->board.state == EMU_BOARD_ENDED)
         return false;
-    return seen->fate == EMU_FATE_STOPPED || seen->stuck || seen->board.state != EMU_BOARD_WAITING;
+    return seen->fate == EMU_FATE_STOPPED || seen->stuck ||
+           (seen->board.state != EMU_BOARD_WAITING && !seen->board.asleep);
 }
 
 /* Name the culprits; returns since when the first of them has been busy. */

@@ -106,8 +106,8 @@ bool emu_detector_is_stuck(const struct emu_detector *detector, const struct emu
                            uint32_t rank)
 {
     const struct emu_watched *watched = &detector->watched[rank];
-    return emu_board_inside_call(board) && watched->since_ns > 0 && watched->looks >= LOOKS_MIN &&
-           watched->pulse == board->pulse;
+    return emu_board_inside_call(board) && !board->asleep && watched->since_ns > 0 &&
+           watched->looks >= LOOKS_MIN && watched->pulse == board->pulse;
 }
 
 /* In its own code, or awake inside a call: since when? */
@@ -116,7 +116,8 @@ static bool busy_since(const struct emu_detector *detector, const struct emu_pat
 {
     const struct emu_rank_seen *seen = &patience->scene->ranks[rank];
     uint64_t continued_ns = patience->crew->ranks[rank].continued_ns;
-    if (detector->presence[rank] != EMU_PRESENT || detector->needs.ranks[rank].rest % 2)
+    if (detector->presence[rank] != EMU_PRESENT || detector->needs.ranks[rank].rest % 2 ||
+        seen->board.asleep)
         return false;
     *since = detector->watched[rank].since_ns;
     if (emu_board_inside_call(&seen->board))

@@ -111,6 +111,7 @@ void emu_board_look(const struct emu_segment *segment, uint32_t rank, struct emu
     seen.wait = (enum emu_board_wait)facts.wait;
     seen.step = facts.step;
     seen.since_ns = facts.since_ns;
+    seen.asleep = atomic_load_explicit(&board->sleeps_on, memory_order_acquire) != 0;
     seen.pulse = emu_board_pulse(segment, rank);
     seen.phase = (enum emu_phase)(seen.pulse & EMU_PULSE_PHASE);
     seen.calls = atomic_load_explicit(&board->calls, memory_order_acquire);

@@ -38,6 +38,7 @@ struct emu_board_view {
     enum emu_board_state state;
     enum emu_board_wait wait;
     enum emu_phase phase;
+    bool asleep;    /* until a word changes; it may have told nobody, and seem to run */
     uint64_t pulse; /* another number with each phase, sleep and awakening */
     uint64_t epoch;
     struct emu_call_view call; /* the call it is in, or was in last; valid if calls > 0 */

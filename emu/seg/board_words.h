@@ -15,6 +15,7 @@
  * epoch      the rank  launcher   release/acquire facts                a second reading
  * pulse      the rank  launcher   release/acquire nothing              a phase one step old
  * sleeps_on  the rank  aborter    seq_cst         where to wake        see emu_word_sleep
+ *                      launcher   acquire         nothing              it slept a moment ago
  * calls      the rank  launcher   release/acquire the record of it     a call less
  * rest       the rank  launcher   seq_cst         facts and wants      one more look
  * wants      the rank  launcher   release/acquire what it waits for    see rest.h

@@ -296,6 +296,17 @@ Test(check_liveness, a_stall_names_who_was_not_waiting, .init = begin, .fini = e
     cr_assert_eq(finding->after_ns, 3000);
 }
 
+Test(check_liveness, who_sleeps_untold_waits_too, .init = begin, .fini = end)
+{
+    for (uint32_t rank = 1; rank < WORLD; rank++) {
+        put_in_call(&maker, rank, make_call(EMU_BARRIER, GROUP_WORLD, 5));
+        maker.ranks[rank].board.state = EMU_BOARD_RUNNING;
+        maker.ranks[rank].board.asleep = rank != 2;
+    }
+    emu_inquest_stall(&inquest, &maker.scene, 1000000000);
+    assert_culprits(only_finding(EMU_CLASS_STALL), "0,2");
+}
+
 Test(check_liveness, where_all_wait_the_stall_is_undecided, .init = begin, .fini = end)
 {
     for (uint32_t rank = 0; rank < WORLD; rank++)

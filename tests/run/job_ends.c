@@ -232,6 +232,32 @@ Test(run_job, a_run_that_takes_too_long_is_a_stall)
     finish_job(&maker);
 }
 
+/* Calls end and begin; rank 2 is always late. */
+static int dawdle(struct emu_rank *rank, void *user)
+{
+    (void)user;
+    while (emu_barrier(rank, group_of(rank, "world")) == EMU_OK)
+        if (emu_rank_id(rank) == 2)
+            sleep_ms(2);
+    return 1;
+}
+
+/* In a crowd the first sleep of a wait is told to nobody; those who were woken may be awake. */
+Test(run_job, who_waits_in_a_crowd_is_no_culprit)
+{
+    struct job_maker maker;
+    make_job(&maker, "dp=300", dawdle, NULL);
+    maker.job.timeout_ns = 500000000;
+    setenv("MESHEMU_WAYS", "cores=1", 1);
+    run_job(&maker);
+    unsetenv("MESHEMU_WAYS");
+    cr_assert_eq(maker.result.findings.count, 1);
+    const struct emu_finding *finding = &maker.result.findings.items[0];
+    cr_assert_eq(finding->class_id, EMU_CLASS_STALL);
+    cr_assert_lt(finding->culprit_count, 100, "%s", finding->message);
+    finish_job(&maker);
+}
+
 static int stop_itself(struct emu_rank *rank, void *user)
 {
     if (emu_rank_id(rank) == 1)

@@ -32,6 +32,19 @@ static struct emu_note note_with_count(uint64_t count)
     return note;
 }
 
+Test(board, tells_who_sleeps_without_a_word)
+{
+    struct emu_board_view view;
+    struct emu_board *board = emu_board_of(&small.segment, 1);
+    emu_board_set_state(&small.segment, 1, EMU_BOARD_RUNNING);
+    atomic_store(&board->sleeps_on, 4096);
+    emu_board_look(&small.segment, 1, &view);
+    cr_expect(view.asleep && view.state == EMU_BOARD_RUNNING);
+    atomic_store(&board->sleeps_on, 0);
+    emu_board_look(&small.segment, 1, &view);
+    cr_expect_not(view.asleep);
+}
+
 Test(board, tells_state_step_and_the_call_waited_in)
 {
     struct emu_board_view view;
