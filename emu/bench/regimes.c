@@ -53,12 +53,14 @@ void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
                     "lent: when all agree, one member on each core takes units of up to %" PRIu64
                     " bytes from a\ncounter, folds them in its cache and writes every output; past "
                     "the cache from %" PRIu64 "\nbytes of inputs and outputs on, half of it in a "
-                    "broadcast. Buffers outside the\narenas, and ranks under faults: in rounds\n",
+                    "broadcast or scatter, but not where\nthe outputs are less than half of the "
+                    "inputs. Buffers outside the arenas, and ranks\nunder faults: in rounds\n",
                     ways->unit_bytes, ways->stream_from);
     emu_text_printf(
         text,
-        "waiting: a spin where every rank has a core, a few yields, then a futex; the "
-        "futex at\nonce while yields are slow, and where hundreds of ranks share a core\n"
+        "waiting: a spin where every rank has a core, a short one where all ranks of this core "
+        "have\ncome, a few yields, then a futex; the futex at once while yields are slow, and "
+        "where\nhundreds of ranks share a core\n"
         "%u calls of a group may be open. Nothing is measured, but the cache asked for its size:\n"
         "MESHEMU_WAYS=few=BYTES,many=BYTES,unit=BYTES,stream=BYTES,cores=N fixes other "
         "thresholds\n",

@@ -1,11 +1,12 @@
 /* Start, wait, and what a rank does while nothing moves.
  *
- * Waiting: with a core for each rank a short spin first; then up to 16 yields, then the futex
- * (shared measurements on two cores: a yield that finds its peer running costs half of a wake). A
- * yield that took longer than 2.5 ms + 4 us a rank tells that a foreign process holds the core: for
- * the next 10 ms all ranks use the futex at once, and those that are bound to a core are let loose.
- * Beyond 256 ranks a core nobody yields (on two cores a barrier of 512 took 1.1 ms with yields and
- * 4 without, one of 4096 took 80 and 48).
+ * Waiting: with a core for each rank a short spin first, a shorter one where all of this core have
+ * come to a call of all ranks; then up to 16 yields, then the futex (on two cores a yield that
+ * finds its peer running costs half of a wake). A yield that took longer than 2.5 ms + 4 us a rank
+ * tells that a foreign process holds the core: for the next 10 ms all ranks use the futex at once,
+ * and those that are bound to a core are let loose. Beyond 256 ranks a core nobody yields (on two
+ * cores a barrier of 512 took 1.1 ms with yields and 4 without, one of 4096 took 80 and 48), and
+ * the first sleep of a wait is told to nobody.
  *
  * A rank whose other open requests owe something to others sleeps in short turns; otherwise it
  * sleeps on the one word that its wait depends on, for ever.

@@ -93,14 +93,14 @@ bool shm_offer(const struct shm_backend *backend, const struct shm_request *requ
 static void measure_against_cache(struct work *work)
 {
     uint64_t from = work->backend->segment->ways.stream_from, in = 0, out = 0;
-    bool one_to_all = work->sources == 1 && !emu_kind_reduces(work->call->kind);
+    bool one_gives = work->sources == 1 && !emu_kind_reduces(work->call->kind);
     for (uint32_t i = 0; i < work->ring->size; i++) {
         uint64_t count;
         if (emu_part_output(work->call, i, work->ring->size, &count))
             out += count * work->element;
         in += emu_part_input(work->call, i, work->ring->size) * work->element;
     }
-    work->streams = in + out >= (one_to_all ? from / 2 : from) && out >= in / 2;
+    work->streams = in + out >= (one_gives ? from / 2 : from) && out >= in / 2;
     work->fetches = in + out >= from / 4 && work->ring->size >= FETCH_FROM;
 }
 

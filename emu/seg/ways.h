@@ -45,8 +45,9 @@ struct emu_ways {
     uint64_t lend_from_many; /* in larger groups */
     uint64_t unit_bytes;     /* most of an input that is worked on at a time */
     uint64_t stream_from;    /* outputs are written past the cache where those of all members and
-                                their inputs have so many bytes, half of it where one input goes
-                                to all; but not where they are less than half of the inputs */
+                                their inputs have so many bytes, half of it in a broadcast or
+                                scatter; but not where they are less than half of the inputs. From
+                                a quarter of it on wide groups fetch their inputs ahead. */
 };
 
 /* cores: processors the ranks may use, at least 1. */
