@@ -8,7 +8,7 @@
  * cores a barrier of 512 took 1.1 ms with yields and 4 without, one of 4096 took 80 and 48), and
  * the first sleep of a wait is told to nobody.
  *
- * A rank whose other open requests owe something to others sleeps in short turns; otherwise it
+ * A rank whose other open requests owe something to others sleeps in turns; otherwise it
  * sleeps on the one word that its wait depends on, for ever.
  */
 #include "base/hot.h"
@@ -277,6 +277,15 @@ static bool spin(const struct shm_backend *backend, const struct shm_request *re
     return false;
 }
 
+/* How long may a rank sleep that still owes something to others? Once it has told the launcher that
+ * nothing moves, so long that not all of many ranks are seen awake in turn: then nobody could say
+ * that all wait. */
+static int64_t turn_ns(const struct shm_backend *backend, const struct shm_wait *wait)
+{
+    int64_t all_ns = (int64_t)EMU_REST_TURN_NS * backend->segment->world;
+    return wait->rest.told && all_ns > SHORT_SLEEP_NS ? all_ns : SHORT_SLEEP_NS;
+}
+
 /* Who may have to work while the others sleep on? */
 static uint32_t lanes_of(const struct shm_request *request)
 {
@@ -339,7 +348,7 @@ static EMU_HOT void drive(struct shm_backend *backend, struct shm_request *reque
             yields++;
         } else {
             sleep.lanes = lanes_of(request);
-            sleep.timeout_ns = others_owe(backend, request) ? SHORT_SLEEP_NS : -1;
+            sleep.timeout_ns = others_owe(backend, request) ? turn_ns(backend, &wait) : -1;
             rest(backend, request, &wait, &sleep);
         }
     }

@@ -121,7 +121,8 @@ enum emu_layout { EMU_LAYOUT_EQUAL, EMU_LAYOUT_CHUNKS };
  *
  * Arithmetic: sums and products of integers wrap (two's complement); avg is the sum divided once by
  * the size of the group, for integers the wrapped sum truncated towards zero; min and max give the
- * first NaN in group order, if there is one.
+ * first NaN in group order, if there is one. Sums and products that meet several NaNs give one of
+ * them, on all members the same; which one is left to the processor.
  */
 struct emu_call {
     enum emu_kind kind;

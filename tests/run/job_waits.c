@@ -2,8 +2,11 @@
  * and whom it ends. */
 #include "comm/rank.h"
 #include "run/job_maker.h"
+#include "seg/board.h"
 #include "seg/gate.h"
+#include "seg/slot.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 TestSuite(run_waits, .timeout = 60);
@@ -285,6 +288,42 @@ Test(run_waits, with_open_requests_help_others)
         cr_assert_eq(maker.result.findings.count, 0, "%s", maker.result.findings.items[0].message);
         finish_job(&maker);
     }
+}
+
+#define QUEUED (EMU_SLOTS + 1) /* the last one cannot be signed, and is owed */
+
+/* Rank 1 wakes up now and then for what it owes; rank 0 counts how often. The others are gone. */
+static int wakes_seldom(struct emu_rank *rank, void *user)
+{
+    struct emu_call call = {.kind = EMU_BARRIER};
+    struct emu_request *requests[QUEUED];
+    uint32_t me = emu_rank_id(rank), failed = 0;
+    if (me > 1)
+        return 0;
+    call.group = group_of(rank, "tp");
+    if (me == 0) {
+        sleep_ms(200);
+        uint64_t before = emu_board_pulse(emu_rank_segment(rank), 1);
+        sleep_ms(1000);
+        *(uint64_t *)user = (emu_board_pulse(emu_rank_segment(rank), 1) - before) >> 8;
+    }
+    for (int i = 0; i < QUEUED; i++)
+        failed += emu_start(rank, &call, &requests[i]) != EMU_OK;
+    for (int i = 0; i < QUEUED; i++)
+        failed += emu_wait(rank, requests[i]) != EMU_OK;
+    return failed > 0;
+}
+
+/* Else some of many ranks would be awake whenever somebody looks whether all wait. */
+Test(run_waits, in_turns_are_longer_among_many)
+{
+    struct job_maker maker;
+    uint64_t *beats = share(sizeof *beats);
+    make_job(&maker, "dp=150,tp=2", wakes_seldom, beats);
+    run_job(&maker);
+    cr_assert_eq(emu_findings_faults(&maker.result.findings), 0);
+    cr_assert_lt(*beats, 800, "%" PRIu64 " beats in a second, two each turn", *beats);
+    finish_job(&maker);
 }
 
 /* Twelve calls are started on a group, eight may be open: the others wait for their turn. */
