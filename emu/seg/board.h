@@ -39,7 +39,7 @@ struct emu_board_view {
     enum emu_board_wait wait;
     enum emu_phase phase;
     bool asleep;    /* until a word changes; it may have told nobody, and seem to run */
-    uint64_t pulse; /* another number with each phase, sleep and awakening */
+    uint64_t pulse; /* another number with each phase, and each told sleep and awakening */
     uint64_t epoch;
     struct emu_call_view call; /* the call it is in, or was in last; valid if calls > 0 */
     uint64_t calls;            /* calls begun */
@@ -49,7 +49,7 @@ struct emu_board_view {
 
 void emu_board_look(const struct emu_segment *segment, uint32_t rank, struct emu_board_view *view);
 
-/* The pulse alone. A rank that was awake at two looks with the same pulse has neither slept nor
+/* The pulse alone. A rank that was awake at two looks with the same pulse has not told of sleep nor
  * moved on in a call between them. A stale reading costs nothing: it is as old at both. */
 uint64_t emu_board_pulse(const struct emu_segment *segment, uint32_t rank);
 

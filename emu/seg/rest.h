@@ -1,11 +1,12 @@
 /* How does a rank tell the launcher that it will do nothing until something changes?
  *
- * By its rest word (board_words.h). Even: the rank is awake, it may do anything. Odd: it sleeps, or
- * is about to; what it waits for and what it would still do for others while it waits lies on its
- * board (facts and wants) and does not change. The rank makes the word even before it looks at
- * anything, and moves on to another number when it has done something. So a launcher that reads the
- * same odd number twice knows that the rank did nothing in between but look: whatever it read
- * meanwhile of that rank's notes, signatures and messages belongs together.
+ * By its rest word (board_words.h). Even: the rank is awake, or sleeps untold (the first sleep of a
+ * wait in a crowd, see comm/shm_backend.c, no longer than emu_rest_tell_ns); it may do anything.
+ * Odd: it sleeps, or is about to; what it waits for and what it would still do for others while it
+ * waits lies on its board (facts and wants) and does not change. The rank makes the word even
+ * before it looks at anything, and moves on to another number when it has done something. So a
+ * launcher that reads the same odd number twice knows that the rank did nothing in between but
+ * look: whatever it read meanwhile of that rank's notes, signatures and messages belongs together.
  *
  * An open request that is not the awaited one matters too, since a rank that waits advances all of
  * them. Collectives that are signed and messages that are sent can be seen by everyone; `wants`
