@@ -1,12 +1,13 @@
 /* How does a rank carry out its calls over the segment? The parts of the shm backend.
  *
- *   shm_backend.c      start, wait: the list of open requests, progress, when to yield and sleep
+ *   shm_backend.c      start, wait: the list of open requests, progress
  *   shm_checksum.c     do bytes arrive as they were sent?
  *   shm_collective.c   one collective through its slot (seg/slot.h)
  *   shm_cut.c          how a collective whose buffers are lent is cut
  *   shm_lent.c         units of a collective whose buffers are lent (seg/loan.h)
  *   shm_message.c      one send or receive through outboxes (seg/outbox.h)
  *   shm_rounds.c       bytes into the stage, and from there to the outputs
+ *   shm_wait.c         while nothing moves: spin, yield, sleep
  *   shm_wants.c        what the launcher is told of open requests before the rank sleeps
  *
  * Progress: whoever waits for any request advances all open requests of its rank, in start order;
@@ -208,6 +209,12 @@ struct shm_wait {
     bool napped; /* it has slept without being shown */
     struct emu_rest rest;
 };
+
+/* Advance all open requests as far as they go without waiting; true if anything changed. */
+bool shm_step_all(struct shm_backend *backend);
+
+/* Advance everything until the request is done or the run is over. */
+void shm_drive(struct shm_backend *backend, struct shm_request *request);
 
 /* Publish what the open requests would still do while `waited` is awaited. */
 void shm_publish_wants(const struct shm_backend *backend, const struct shm_request *waited,

@@ -2,6 +2,7 @@
 
 #include "base/hot.h"
 #include "os/futex.h"
+#include "seg/slot_crew.h"
 
 #include <limits.h>
 #include <string.h>
@@ -149,41 +150,6 @@ static EMU_HOT void judge(const struct emu_ring *ring, uint64_t index, uint32_t 
     }
 }
 
-/* Members of a crew, by the rule of emu_ring_crew. */
-static uint64_t crew_size(const struct emu_ring *ring, uint32_t crew)
-{
-    return ring->size / ring->crews + (crew < ring->size % ring->crews);
-}
-
-static uint64_t parties(const struct emu_ring *ring)
-{
-    return ring->crews ? ring->crews : ring->size;
-}
-
-static bool count_in(_Atomic uint64_t *came, uint64_t wanted)
-{
-    return atomic_fetch_add_explicit(came, 1, memory_order_acq_rel) + 1 == wanted;
-}
-
-/* One more has come, the time-th time; true: it was the last of all. Who completes its crew counts
- * for it. */
-static EMU_HOT bool come(const struct emu_ring *ring, uint64_t index, uint32_t member,
-                         unsigned turn, uint64_t time)
-{
-    if (ring->crews) {
-        uint32_t crew = member % ring->crews;
-        if (!count_in(&emu_ring_crew(ring, index, crew)->came[turn], crew_size(ring, crew) * time))
-            return false;
-    }
-    return count_in(&emu_ring_slot(ring, index)->came[turn], parties(ring) * time);
-}
-
-static bool have_come(const struct emu_ring *ring, uint64_t index, unsigned turn, uint64_t time)
-{
-    const struct emu_slot *slot = emu_ring_slot(ring, index);
-    return atomic_load_explicit(&slot->came[turn], memory_order_acquire) >= parties(ring) * time;
-}
-
 static unsigned turn_of(enum emu_turn turn, uint64_t round)
 {
     return (unsigned)turn + (unsigned)(round % 2);
@@ -210,7 +176,8 @@ static bool gives_no_more(const struct emu_ring *ring, uint64_t index, uint32_t 
 EMU_HOT bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32_t member,
                              uint64_t round, uint64_t rounds)
 {
-    bool last = come(ring, index, member, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
+    bool last =
+        emu_crew_come(ring, index, member, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
     if (round == 0 && last)
         return true; /* done when it has judged */
     if (round == 0 ? gives_no_more(ring, index, member) : round + 1 == rounds)
@@ -239,46 +206,27 @@ void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t mem
 
 EMU_HOT bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round)
 {
-    return have_come(ring, index, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
+    return emu_crew_have_come(ring, index, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
 }
 
 bool emu_slot_consumed(const struct emu_ring *ring, uint64_t index, uint64_t round)
 {
-    return have_come(ring, index, turn_of(EMU_TURN_CONSUMED, round), time_of(round));
+    return emu_crew_have_come(ring, index, turn_of(EMU_TURN_CONSUMED, round), time_of(round));
 }
 
 void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round)
 {
-    if (come(ring, index, member, turn_of(EMU_TURN_CONSUMED, round), time_of(round)))
+    if (emu_crew_come(ring, index, member, turn_of(EMU_TURN_CONSUMED, round), time_of(round)))
         emu_slot_tick(ring, index);
-}
-
-bool emu_slot_waits_abroad(const struct emu_ring *ring, uint64_t index, uint32_t member)
-{
-    if (!ring->crews)
-        return false;
-    uint32_t crew = member % ring->crews;
-    const struct emu_crew *own = emu_ring_crew(ring, index, crew);
-    return atomic_load_explicit(&own->came[EMU_TURN_DEPOSITED], memory_order_acquire) >=
-           crew_size(ring, crew);
-}
-
-/* relaxed: published by the change of the word that follows */
-static void start_over(_Atomic uint64_t *came)
-{
-    for (unsigned turn = 0; turn < EMU_TURNS; turn++)
-        atomic_store_explicit(&came[turn], 0, memory_order_relaxed);
 }
 
 /* Who departs last has the slot for itself until it opens the next generation. */
 EMU_HOT void emu_slot_depart(const struct emu_ring *ring, uint64_t index, uint32_t member)
 {
     struct emu_slot *slot = emu_ring_slot(ring, index);
-    if (!come(ring, index, member, EMU_TURN_DEPARTED, 1))
+    if (!emu_crew_come(ring, index, member, EMU_TURN_DEPARTED, 1))
         return;
-    for (uint32_t crew = 0; crew < ring->crews; crew++)
-        start_over(emu_ring_crew(ring, index, crew)->came);
-    start_over(slot->came);
+    emu_crew_start_over(ring, index);
     atomic_store_explicit(&slot->next_unit, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->units_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->corrupt, 0, memory_order_relaxed);
@@ -298,17 +246,6 @@ static uint64_t index_near(uint32_t word, uint64_t near, uint32_t place)
     return (near / EMU_SLOTS + (uint64_t)apart) * EMU_SLOTS + place;
 }
 
-/* Has anybody announced? */
-static bool is_used(const struct emu_ring *ring, uint64_t index)
-{
-    uint64_t came = 0;
-    for (uint32_t crew = 0; crew < ring->crews; crew++)
-        came += atomic_load_explicit(&emu_ring_crew(ring, index, crew)->came[EMU_TURN_DEPOSITED],
-                                     memory_order_acquire);
-    const struct emu_slot *slot = emu_ring_slot(ring, index);
-    return came + atomic_load_explicit(&slot->came[EMU_TURN_DEPOSITED], memory_order_acquire) > 0;
-}
-
 /* End what is undecided in this slot at or after the breach. */
 static void settle(const struct emu_ring *ring, uint64_t index, const struct emu_breach *breach)
 {
@@ -317,7 +254,7 @@ static void settle(const struct emu_ring *ring, uint64_t index, const struct emu
     if (emu_slot_decision(ring, index) == EMU_SLOT_MATCHED &&
         emu_slot_deposited(ring, index, rounds_of(ring, index) - 1))
         emu_slot_shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
-    if (index < breach->index || !is_used(ring, index))
+    if (index < breach->index || !emu_crew_is_used(ring, index))
         return;
     bool won = emu_slot_shift(ring, index, EMU_SLOT_OPEN, breach->cause) ||
                emu_slot_shift(ring, index, EMU_SLOT_MATCHED, breach->cause) ||
