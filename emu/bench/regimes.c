@@ -41,8 +41,8 @@ void emu_regimes_text(const struct emu_regimes *regimes, struct emu_text *text)
                     ways->cores);
     print_group(text, "groups of no more members than cores", ways->lend_from_few,
                 "each deposits, each folds or copies for itself");
-    print_group(text, "larger groups", ways->lend_from_many,
-                "each deposits; the last one folds for all, others copy");
+    print_group(text, "larger groups; four times these bytes where nothing is folded",
+                ways->lend_from_many, "each deposits; the last one folds for all, others copy");
     emu_text_printf(text,
                     "\ndeposits of up to %" PRIu64
                     " bytes lie in the slot, beside the flags, up to "

@@ -40,7 +40,8 @@ bool shm_may_lend(const struct shm_backend *backend, const struct shm_request *r
     const struct shm_collective *own = &request->collective;
     return request->base.call.kind != EMU_BARRIER &&
            own->bytes_max <= backend->segment->arena_bytes && /* else it lies elsewhere */
-           emu_ways_lend(&backend->segment->ways, own->group->ring.size, own->bytes_max);
+           emu_ways_lend(&backend->segment->ways, own->group->ring.size, own->bytes_max,
+                         emu_kind_reduces(request->base.call.kind));
 }
 
 /* Offset of `size` bytes that every rank can reach; 0: they are elsewhere. */

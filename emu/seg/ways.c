@@ -17,7 +17,7 @@ struct emu_ways emu_ways_of(uint32_t cores)
     return (struct emu_ways){
         .cores = cores,
         .lend_from_few = 2048,
-        .lend_from_many = 8192,
+        .lend_from_many = 2048,
         .unit_bytes = 32768,
         .stream_from = CACHE_USUAL / 4 * 3,
     };

@@ -16,13 +16,13 @@
  * launcher: all members of a group choose alike.
  *
  * units: bytes of the largest input of a member, with the coefficients. The defaults, on two cores:
- * among 2 ranks lending costs about what it saves at 2 KiB. Among 8 and 32 ranks an all_reduce of 4
- * KiB, folded by the last one, took 3 and 12 us more than a barrier, one of 32 KiB, lent, 5 and 42;
- * the threshold lies between. Units of 32 KiB beat those of 16 by 5 to 15 % for 256 KiB. Beside a
- * cache of 32 MiB writing past it took 1.8 times as long as through it for an all_gather of 18 MiB
- * in all, 0.9 for one of 36; 1.7 and 0.65 for an all_reduce of 16 and 32; 1.27 and 0.77 for a
- * broadcast of 8 and 16: three quarters of the cache lie between, and three eighths. Table:
- * emu/bench/measured.md.
+ * among 2 ranks lending costs about what it saves at 2 KiB. Among 4 to 128 ranks an all_reduce of 4
+ * KiB took 1.1 to 1.7 times as long where the last one folds as lent, one of 8 KiB 1.2 to 2.7; an
+ * all_gather or broadcast of 4 to 8 KiB, where nobody folds, 0.9 to 1.1. Units of 32 KiB beat those
+ * of 16 by 5 to 15 % for 256 KiB. Beside a cache of 32 MiB writing past it took 1.8 times as long
+ * as through it for an all_gather of 18 MiB in all, 0.9 for one of 36; 1.7 and 0.65 for an
+ * all_reduce of 16 and 32; 1.27 and 0.77 for a broadcast of 8 and 16: three quarters of the cache
+ * lie between, and three eighths. Table: emu/bench/measured.md.
  *
  * In rounds each member verifies and folds for itself: with checksums and 32 coefficients an
  * all_reduce of 4 KiB to 1 MiB among 2 ranks took 1.2 to 3 times as long in rounds as lent, one of
@@ -42,7 +42,7 @@
 struct emu_ways {
     uint32_t cores;          /* a group of more members than these takes turns on them */
     uint64_t lend_from_few;  /* inputs above this are lent, in groups of up to `cores` */
-    uint64_t lend_from_many; /* in larger groups */
+    uint64_t lend_from_many; /* in larger groups; four times that where nothing is folded */
     uint64_t unit_bytes;     /* most of an input that is worked on at a time */
     uint64_t stream_from;    /* outputs are written past the cache where those of all members and
                                 their inputs have so many bytes, half of it in a broadcast or
@@ -68,9 +68,15 @@ EMU_MUST_CHECK enum emu_status emu_ways_parse(const char *text, struct emu_ways 
 EMU_MUST_CHECK enum emu_status emu_ways_here(struct emu_ways *ways, struct emu_reason *reason);
 
 /* Is an input of this size lent, by a group of `size`, if all else allows it? */
-static inline bool emu_ways_lend(const struct emu_ways *ways, uint32_t size, uint64_t bytes)
+static inline bool emu_ways_lend(const struct emu_ways *ways, uint32_t size, uint64_t bytes,
+                                 bool folds)
 {
-    return bytes > (size <= ways->cores ? ways->lend_from_few : ways->lend_from_many);
+    uint64_t many = ways->lend_from_many;
+    if (size <= ways->cores)
+        return bytes > ways->lend_from_few;
+    if (!folds)
+        many = many > UINT64_MAX / 4 ? UINT64_MAX : 4 * many;
+    return bytes > many;
 }
 
 /* Does who comes last fold for all? */

@@ -12,10 +12,16 @@ Test(ways, small_groups_and_large_ones_have_their_own_threshold)
     struct emu_ways ways = emu_ways_of(2);
     ways.lend_from_few = 100;
     ways.lend_from_many = 200;
-    cr_expect_not(emu_ways_lend(&ways, 2, 100));
-    cr_expect(emu_ways_lend(&ways, 2, 101));
-    cr_expect_not(emu_ways_lend(&ways, 3, 200));
-    cr_expect(emu_ways_lend(&ways, 3, 201));
+    for (int folds = 0; folds < 2; folds++) {
+        cr_expect_not(emu_ways_lend(&ways, 2, 100, folds));
+        cr_expect(emu_ways_lend(&ways, 2, 101, folds));
+    }
+    cr_expect_not(emu_ways_lend(&ways, 3, 200, true));
+    cr_expect(emu_ways_lend(&ways, 3, 201, true));
+    cr_expect_not(emu_ways_lend(&ways, 3, 800, false), "where nothing is folded: four times that");
+    cr_expect(emu_ways_lend(&ways, 3, 801, false));
+    ways.lend_from_many = UINT64_MAX / 2;
+    cr_expect_not(emu_ways_lend(&ways, 3, UINT64_MAX, false));
     cr_expect_not(emu_ways_last_folds(&ways, 2));
     cr_expect(emu_ways_last_folds(&ways, 3));
 }
