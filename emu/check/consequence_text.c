@@ -1,6 +1,7 @@
 #include "check/consequence_text.h"
 
 #include "check/finding_values.h"
+#include "check/scene.h"
 #include "check/text_table.h"
 
 #include <ctype.h>
@@ -10,7 +11,6 @@
 
 #define RANK "rank "
 #define FOLD_FROM 4
-#define RANGES_SHOWN 8
 #define LINES_SHOWN 16
 
 /* What comes behind "rank 3 (dp=1,tp=1) "; NULL: it does not begin so. */
@@ -74,7 +74,7 @@ static void put_ranges(const struct emu_finding *finding, const char *rest, uint
     for (size_t i = 0, last; i < count; i = last + 1) {
         if (i > 0)
             emu_text_puts(out, ", ");
-        if (shown++ == RANGES_SHOWN) {
+        if (shown++ == EMU_RANGES_SHOWN) {
             emu_text_puts(out, "...");
             return;
         }

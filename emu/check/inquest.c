@@ -255,7 +255,7 @@ static void tell_ended(struct emu_inquest *inquest, size_t place, uint32_t *rank
     if (!finding || count == 0)
         return;
     struct emu_text text = {0};
-    emu_ranks_text(&text, ranks, count);
+    emu_ranks_text_short(&text, ranks, count);
     emu_finding_consequence(finding, "%s %s ended by the launcher", emu_text_get(&text),
                             count == 1 ? "was" : "were");
     emu_text_finish(&text);

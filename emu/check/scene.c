@@ -74,18 +74,48 @@ void emu_call_text(struct emu_text *out, const struct emu_call_view *call)
         emu_text_printf(out, " '%s'", call->label);
 }
 
-void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count)
+static size_t end_of_range(const uint32_t *ranks, size_t count, size_t first)
 {
-    emu_text_puts(out, count == 1 ? "rank " : "ranks ");
-    for (size_t i = 0; i < count;) {
-        size_t last = i;
-        while (last + 1 < count && ranks[last + 1] == ranks[last] + 1)
-            last++;
+    size_t last = first;
+    while (last + 1 < count && ranks[last + 1] == ranks[last] + 1)
+        last++;
+    return last;
+}
+
+/* "0-17, 19": at most so many ranges, then "...". */
+static void put_ranges(struct emu_text *out, const uint32_t *ranks, size_t count, size_t most)
+{
+    size_t shown = 0;
+    for (size_t i = 0, last; i < count; i = last + 1) {
+        if (shown++ == most) {
+            emu_text_puts(out, ", ...");
+            return;
+        }
+        last = end_of_range(ranks, count, i);
         emu_text_printf(out, "%s%" PRIu32, i ? ", " : "", ranks[i]);
         if (last > i)
             emu_text_printf(out, "%s%" PRIu32, last > i + 1 ? "-" : ", ", ranks[last]);
-        i = last + 1;
     }
+}
+
+void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count)
+{
+    emu_text_puts(out, count == 1 ? "rank " : "ranks ");
+    put_ranges(out, ranks, count, SIZE_MAX);
+}
+
+void emu_ranks_text_short(struct emu_text *out, const uint32_t *ranks, size_t count)
+{
+    size_t ranges = 0;
+    for (size_t i = 0; i < count; i = end_of_range(ranks, count, i) + 1)
+        ranges++;
+    if (ranges <= EMU_RANGES_SHOWN) {
+        emu_ranks_text(out, ranks, count);
+        return;
+    }
+    emu_text_printf(out, "%zu ranks (", count);
+    put_ranges(out, ranks, count, EMU_RANGES_SHOWN);
+    emu_text_puts(out, ")");
 }
 
 /* What the process is, where that says all; false: the board tells. */

@@ -82,6 +82,10 @@ void emu_signal_text(struct emu_text *out, int signal);
 /* "rank 1", "ranks 0-2, 5" of a sorted list. */
 void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count);
 
+/* The same where there may be thousands: "1907 ranks (3, 5-9, ...)" beyond so many ranges. */
+#define EMU_RANGES_SHOWN 8
+void emu_ranks_text_short(struct emu_text *out, const uint32_t *ranks, size_t count);
+
 /* " in step 3, in its call 18: all_reduce over tp #5 (deposit)": where a rank's board says it is.
  */
 void emu_place_text(struct emu_text *out, const struct emu_board_view *board);
