@@ -66,25 +66,16 @@ static int compare_ranks(const void *a, const void *b)
 static void put_ranges(const struct emu_finding *finding, const char *rest, uint32_t *ranks,
                        struct emu_text *out)
 {
-    size_t count = 0, shown = 0;
+    size_t count = 0;
     for (size_t i = 0; i < finding->consequence_count; i++)
         if (is_alike(finding->consequences[i], rest))
             ranks[count++] = (uint32_t)strtoul(finding->consequences[i] + strlen(RANK), NULL, 10);
     qsort(ranks, count, sizeof *ranks, compare_ranks);
-    for (size_t i = 0, last; i < count; i = last + 1) {
-        if (i > 0)
-            emu_text_puts(out, ", ");
-        if (shown++ == EMU_RANGES_SHOWN) {
-            emu_text_puts(out, "...");
-            return;
-        }
-        for (last = i; last + 1 < count && ranks[last + 1] <= ranks[last] + 1;)
-            last++;
-        emu_text_printf(out, "%" PRIu32, ranks[i]);
-        if (ranks[last] > ranks[i])
-            emu_text_printf(out, "%s%" PRIu32, ranks[last] > ranks[i] + 1 ? "-" : ", ",
-                            ranks[last]);
-    }
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || ranks[i] != ranks[i - 1])
+            ranks[distinct++] = ranks[i];
+    emu_ranges_text(out, ranks, distinct, EMU_RANGES_SHOWN);
 }
 
 static void put_folded(const struct emu_finding *finding, const char *rest, size_t alike,

@@ -82,8 +82,7 @@ static size_t end_of_range(const uint32_t *ranks, size_t count, size_t first)
     return last;
 }
 
-/* "0-17, 19": at most so many ranges, then "...". */
-static void put_ranges(struct emu_text *out, const uint32_t *ranks, size_t count, size_t most)
+void emu_ranges_text(struct emu_text *out, const uint32_t *ranks, size_t count, size_t most)
 {
     size_t shown = 0;
     for (size_t i = 0, last; i < count; i = last + 1) {
@@ -101,7 +100,7 @@ static void put_ranges(struct emu_text *out, const uint32_t *ranks, size_t count
 void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count)
 {
     emu_text_puts(out, count == 1 ? "rank " : "ranks ");
-    put_ranges(out, ranks, count, SIZE_MAX);
+    emu_ranges_text(out, ranks, count, SIZE_MAX);
 }
 
 void emu_ranks_text_short(struct emu_text *out, const uint32_t *ranks, size_t count)
@@ -114,7 +113,7 @@ void emu_ranks_text_short(struct emu_text *out, const uint32_t *ranks, size_t co
         return;
     }
     emu_text_printf(out, "%zu ranks (", count);
-    put_ranges(out, ranks, count, EMU_RANGES_SHOWN);
+    emu_ranges_text(out, ranks, count, EMU_RANGES_SHOWN);
     emu_text_puts(out, ")");
 }
 

@@ -82,7 +82,11 @@ void emu_signal_text(struct emu_text *out, int signal);
 /* "rank 1", "ranks 0-2, 5" of a sorted list. */
 void emu_ranks_text(struct emu_text *out, const uint32_t *ranks, size_t count);
 
-/* The same where there may be thousands: "1907 ranks (3, 5-9, ...)" beyond so many ranges. */
+/* "0-2, 5" of a sorted list without repetitions: at most so many ranges, then "...". */
+void emu_ranges_text(struct emu_text *out, const uint32_t *ranks, size_t count, size_t most);
+
+/* As emu_ranks_text, where there may be thousands: "1907 ranks (3, 5-9, ...)" beyond so many
+ * ranges. */
 #define EMU_RANGES_SHOWN 8
 void emu_ranks_text_short(struct emu_text *out, const uint32_t *ranks, size_t count);
 
