@@ -168,9 +168,9 @@ static void verify(const struct work *work, struct shm_lent_block block, uint64_
     if (cut->sum_block == 0 || block.at % cut->sum_block != 0)
         return;
     block.bytes = size - block.at < cut->sum_block ? size - block.at : cut->sum_block;
-    enum emu_lap lap = emu_rank_enter(work->backend->layer.rank, EMU_LAP_CHECK);
+    enum emu_lap lap = emu_handle_enter(work->backend->layer.rank, EMU_LAP_CHECK);
     shm_checksum_verify_lent(work->backend, work->request, cut, &block);
-    emu_rank_enter(work->backend->layer.rank, lap);
+    emu_handle_enter(work->backend->layer.rank, lap);
 }
 
 /* [from, to) of an input, or of coefficients, in bytes. */

@@ -1,5 +1,6 @@
 /* A system call without the way through the C library, which lies in pages of its own: a process
- * that comes back from sleep finds them cold. Answers as the kernel does, -errno where it refused.
+ * that comes back from sleep finds them cold. Answers as the kernel does, -errno where it refused,
+ * and leaves errno alone: signal handlers wake, too.
  */
 #ifndef EMU_OS_RAW_CALL_H
 #define EMU_OS_RAW_CALL_H
@@ -29,8 +30,11 @@ static inline long emu_raw_call(long number, const struct emu_raw_arguments *a)
                      : "rcx", "r11", "memory");
     return answer;
 #else
+    int saved = errno;
     long answer = syscall(number, a->first, a->second, a->third, a->fourth, a->fifth, a->sixth);
-    return answer < 0 ? -errno : answer;
+    answer = answer < 0 ? -errno : answer;
+    errno = saved;
+    return answer;
 #endif
 }
 
