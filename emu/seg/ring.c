@@ -13,7 +13,7 @@ static uint32_t crews_of(uint32_t size, uint32_t cores)
 
 static uint64_t slot_bytes_of(uint32_t size, uint32_t crews)
 {
-    return sizeof(struct emu_slot) + (uint64_t)crews * sizeof(struct emu_crew) +
+    return sizeof(struct emu_slot) + (uint64_t)crews * sizeof(struct emu_slot_crew) +
            (uint64_t)size * sizeof(struct emu_slot_entry);
 }
 

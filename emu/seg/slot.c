@@ -177,7 +177,7 @@ EMU_HOT bool emu_slot_arrive(const struct emu_ring *ring, uint64_t index, uint32
                              uint64_t round, uint64_t rounds)
 {
     bool last =
-        emu_crew_come(ring, index, member, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
+        emu_slot_crew_come(ring, index, member, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
     if (round == 0 && last)
         return true; /* done when it has judged */
     if (round == 0 ? gives_no_more(ring, index, member) : round + 1 == rounds)
@@ -206,17 +206,17 @@ void emu_slot_announce(const struct emu_ring *ring, uint64_t index, uint32_t mem
 
 EMU_HOT bool emu_slot_deposited(const struct emu_ring *ring, uint64_t index, uint64_t round)
 {
-    return emu_crew_have_come(ring, index, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
+    return emu_slot_crew_have_come(ring, index, turn_of(EMU_TURN_DEPOSITED, round), time_of(round));
 }
 
 bool emu_slot_consumed(const struct emu_ring *ring, uint64_t index, uint64_t round)
 {
-    return emu_crew_have_come(ring, index, turn_of(EMU_TURN_CONSUMED, round), time_of(round));
+    return emu_slot_crew_have_come(ring, index, turn_of(EMU_TURN_CONSUMED, round), time_of(round));
 }
 
 void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint32_t member, uint64_t round)
 {
-    if (emu_crew_come(ring, index, member, turn_of(EMU_TURN_CONSUMED, round), time_of(round)))
+    if (emu_slot_crew_come(ring, index, member, turn_of(EMU_TURN_CONSUMED, round), time_of(round)))
         emu_slot_tick(ring, index);
 }
 
@@ -224,9 +224,9 @@ void emu_slot_consume(const struct emu_ring *ring, uint64_t index, uint32_t memb
 EMU_HOT void emu_slot_depart(const struct emu_ring *ring, uint64_t index, uint32_t member)
 {
     struct emu_slot *slot = emu_ring_slot(ring, index);
-    if (!emu_crew_come(ring, index, member, EMU_TURN_DEPARTED, 1))
+    if (!emu_slot_crew_come(ring, index, member, EMU_TURN_DEPARTED, 1))
         return;
-    emu_crew_start_over(ring, index);
+    emu_slot_crew_start_over(ring, index);
     atomic_store_explicit(&slot->next_unit, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->units_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->corrupt, 0, memory_order_relaxed);
@@ -254,7 +254,7 @@ static void settle(const struct emu_ring *ring, uint64_t index, const struct emu
     if (emu_slot_decision(ring, index) == EMU_SLOT_MATCHED &&
         emu_slot_deposited(ring, index, rounds_of(ring, index) - 1))
         emu_slot_shift(ring, index, EMU_SLOT_MATCHED, EMU_SLOT_COMPLETE);
-    if (index < breach->index || !emu_crew_is_used(ring, index))
+    if (index < breach->index || !emu_slot_crew_is_used(ring, index))
         return;
     bool won = emu_slot_shift(ring, index, EMU_SLOT_OPEN, breach->cause) ||
                emu_slot_shift(ring, index, EMU_SLOT_MATCHED, breach->cause) ||

@@ -131,10 +131,10 @@ struct emu_slot {
 };
 _Static_assert(sizeof(struct emu_slot) == 128, "two lines, then crews and entries");
 
-struct emu_crew {
+struct emu_slot_crew {
     alignas(EMU_LINE) _Atomic uint64_t came[EMU_TURNS]; /* members of this crew */
 };
-_Static_assert(sizeof(struct emu_crew) == EMU_LINE, "a line that stays on its core");
+_Static_assert(sizeof(struct emu_slot_crew) == EMU_LINE, "a line that stays on its core");
 #define EMU_CREWS_MAX 64
 _Static_assert(offsetof(struct emu_slot, next_unit) == 64, "who comes fetches one line");
 
@@ -179,10 +179,10 @@ static inline struct emu_slot *emu_ring_slot(const struct emu_ring *ring, uint64
     return (void *)(ring->head->end + (index % EMU_SLOTS) * ring->slot_bytes);
 }
 
-static inline struct emu_crew *emu_ring_crew(const struct emu_ring *ring, uint64_t index,
-                                             uint32_t crew)
+static inline struct emu_slot_crew *emu_ring_crew(const struct emu_ring *ring, uint64_t index,
+                                                  uint32_t crew)
 {
-    struct emu_crew *crews = (void *)(emu_ring_slot(ring, index) + 1);
+    struct emu_slot_crew *crews = (void *)(emu_ring_slot(ring, index) + 1);
     return &crews[crew];
 }
 

@@ -18,8 +18,8 @@ static bool count_in(_Atomic uint64_t *came, uint64_t wanted)
     return atomic_fetch_add_explicit(came, 1, memory_order_acq_rel) + 1 == wanted;
 }
 
-EMU_HOT bool emu_crew_come(const struct emu_ring *ring, uint64_t index, uint32_t member,
-                           unsigned turn, uint64_t time)
+EMU_HOT bool emu_slot_crew_come(const struct emu_ring *ring, uint64_t index, uint32_t member,
+                                unsigned turn, uint64_t time)
 {
     if (ring->crews) {
         uint32_t crew = member % ring->crews;
@@ -29,8 +29,8 @@ EMU_HOT bool emu_crew_come(const struct emu_ring *ring, uint64_t index, uint32_t
     return count_in(&emu_ring_slot(ring, index)->came[turn], parties(ring) * time);
 }
 
-EMU_HOT bool emu_crew_have_come(const struct emu_ring *ring, uint64_t index, unsigned turn,
-                                uint64_t time)
+EMU_HOT bool emu_slot_crew_have_come(const struct emu_ring *ring, uint64_t index, unsigned turn,
+                                     uint64_t time)
 {
     const struct emu_slot *slot = emu_ring_slot(ring, index);
     return atomic_load_explicit(&slot->came[turn], memory_order_acquire) >= parties(ring) * time;
@@ -41,12 +41,12 @@ bool emu_slot_waits_abroad(const struct emu_ring *ring, uint64_t index, uint32_t
     if (!ring->crews)
         return false;
     uint32_t crew = member % ring->crews;
-    const struct emu_crew *own = emu_ring_crew(ring, index, crew);
+    const struct emu_slot_crew *own = emu_ring_crew(ring, index, crew);
     return atomic_load_explicit(&own->came[EMU_TURN_DEPOSITED], memory_order_acquire) >=
            crew_size(ring, crew);
 }
 
-bool emu_crew_is_used(const struct emu_ring *ring, uint64_t index)
+bool emu_slot_crew_is_used(const struct emu_ring *ring, uint64_t index)
 {
     uint64_t came = 0;
     for (uint32_t crew = 0; crew < ring->crews; crew++)
@@ -63,7 +63,7 @@ static void start_over(_Atomic uint64_t *came)
         atomic_store_explicit(&came[turn], 0, memory_order_relaxed);
 }
 
-void emu_crew_start_over(const struct emu_ring *ring, uint64_t index)
+void emu_slot_crew_start_over(const struct emu_ring *ring, uint64_t index)
 {
     for (uint32_t crew = 0; crew < ring->crews; crew++)
         start_over(emu_ring_crew(ring, index, crew)->came);
